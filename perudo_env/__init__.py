@@ -1,0 +1,29 @@
+"""Perudo (Liar's Dice, Dudo) as a reinforcement-learning environment; README tells the rest."""
+
+from perudo_env.actions import CALZA, DUDO, PASS, Action, Bid, Call
+from perudo_env.batch import Batch
+from perudo_env.clauses import IllegalActionError
+from perudo_env.game import Game
+from perudo_env.notation import NotationError
+from perudo_env.policy import Policy, UniformPolicy
+from perudo_env.variant import VARIANTS, Variant, variant
+
+__version__ = "0.1.0"
+
+__all__ = [
+    "CALZA",
+    "DUDO",
+    "PASS",
+    "VARIANTS",
+    "Action",
+    "Batch",
+    "Bid",
+    "Call",
+    "Game",
+    "IllegalActionError",
+    "NotationError",
+    "Policy",
+    "UniformPolicy",
+    "Variant",
+    "variant",
+]

@@ -1,0 +1,370 @@
+"""Many games at once: the only loops over state records, and the arrays they fill.
+
+The kernels here are doors: they take the array of records and a row, because a jitted call on an array costs a third
+of one on a lone record. ``Game`` uses them with a batch of one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from perudo_env.actions import num_actions
+from perudo_env.clauses import IllegalActionError, explain
+from perudo_env.jit import announce_compilation, kernel
+from perudo_env.observation import Layout, encode, encode_switches, layout
+from perudo_env.rng import below, mix, next_seed
+from perudo_env.rules import (
+    PALIFICO_ONCE,
+    Reason,
+    Reward,
+    apply,
+    fill_mask,
+    final_return,
+    start_game,
+    start_round,
+    why_illegal,
+)
+from perudo_env.state import STATE, Phase, set_table
+from perudo_env.variant import Variant, as_variant, table_size
+
+Int8Array = npt.NDArray[np.int8]
+
+
+@kernel
+def start_row(states: np.ndarray, i: int, seed: np.uint64, dice: np.ndarray) -> None:
+    """Begin a new game in row ``i``."""
+    start_game(states[i], seed, dice)
+
+
+@kernel
+def open_row(states: np.ndarray, i: int, opener: int, palifico: bool) -> None:
+    """Begin row ``i``'s first round again, with this opener, palifico or not."""
+    s = states[i]
+    s["round"] = 0
+    s["palifico_next"] = palifico
+    if palifico and s["palifico"] == PALIFICO_ONCE:
+        s["palifico_spent"][opener] = 1
+    start_round(s, opener)
+
+
+@kernel
+def deal_row(states: np.ndarray, i: int, counts: np.ndarray) -> None:
+    """Put given dice, int8 face counts ``(num_seats, 6)``, under the cups of row ``i``."""
+    for seat in range(states[i]["num_seats"]):
+        for face in range(counts.shape[1]):
+            states[i]["hands"][seat, face] = counts[seat, face]
+
+
+@kernel
+def act_row(states: np.ndarray, i: int, action: int) -> int:
+    """Play an action in row ``i``: minus its Reason, and nothing changed, if it is illegal; else 1 if it ended the round, 0 if not."""
+    reason = why_illegal(states[i], action)
+    if reason != Reason.LEGAL:
+        return -reason
+    return int(apply(states[i], action))
+
+
+@kernel
+def mask_row(states: np.ndarray, i: int, mask: np.ndarray) -> None:
+    """Write the mask of the seat to act in row ``i``."""
+    fill_mask(states[i], mask)
+
+
+@kernel
+def observe_row(
+    states: np.ndarray, i: int, viewer: int, switches: np.ndarray, seats: int, quantities: int, out: np.ndarray
+) -> None:
+    """Write what ``viewer`` sees of row ``i``."""
+    encode(states[i], viewer, switches, seats, quantities, out)
+
+
+@kernel
+def returns_row(states: np.ndarray, i: int, scheme: int, out: np.ndarray) -> None:
+    """Write what each seat of row ``i`` is paid; 0 for a seat without a place yet."""
+    for seat in range(states[i]["num_seats"]):
+        out[seat] = final_return(states[i], seat, scheme)
+
+
+@kernel
+def reason_row(states: np.ndarray, i: int, action: int) -> int:
+    """The Reason why an action is illegal in row ``i``."""
+    return why_illegal(states[i], action)
+
+
+@kernel
+def start_rows(states: np.ndarray, rows: np.ndarray, seeds: np.ndarray, dice: np.ndarray) -> None:
+    """Begin a new game in each of ``rows``."""
+    for k in range(rows.size):
+        start_game(states[rows[k]], seeds[k], dice)
+
+
+@kernel
+def masks_rows(states: np.ndarray, masks: np.ndarray) -> None:
+    """Write the mask of the seat to act in every row."""
+    for i in range(states.size):
+        fill_mask(states[i], masks[i])
+
+
+@kernel
+def observe_rows(
+    states: np.ndarray, viewers: np.ndarray, switches: np.ndarray, seats: int, quantities: int, out: np.ndarray
+) -> None:
+    """Write what each row's viewer sees; zeros where there is none (negative)."""
+    for i in range(states.size):
+        if viewers[i] < 0:
+            out[i] = 0
+        else:
+            encode(states[i], viewers[i], switches, seats, quantities, out[i])
+
+
+@kernel
+def act_rows(states: np.ndarray, actions: np.ndarray, round_ended: np.ndarray) -> int:
+    """Play an action in every row that is not over; a row with an illegal action stops all, before any change.
+
+    Returns the number of the first such row, or -1.
+    """
+    for i in range(states.size):
+        if states[i]["phase"] != Phase.OVER and why_illegal(states[i], actions[i]) != Reason.LEGAL:
+            return i
+    for i in range(states.size):
+        round_ended[i] = states[i]["phase"] != Phase.OVER and apply(states[i], actions[i])
+    return -1
+
+
+@kernel
+def returns_rows(states: np.ndarray, scheme: int, out: np.ndarray) -> None:
+    """Write what each seat of each row is paid."""
+    for i in range(states.size):
+        for seat in range(states[i]["num_seats"]):
+            out[i, seat] = final_return(states[i], seat, scheme)
+
+
+@kernel
+def nth_legal(mask: np.ndarray, n: int) -> int:
+    """The ``n``-th action id, from 0, that ``mask`` allows; -1 if it allows fewer."""
+    for action in range(mask.size):
+        n -= mask[action]
+        if n < 0:
+            return action
+    return -1
+
+
+@kernel
+def sample_rows(masks: np.ndarray, word: np.uint64, actions: np.ndarray) -> np.uint64:
+    """Draw a legal action per row, uniformly, -1 where none is; returns the generator's next word."""
+    for i in range(masks.shape[0]):
+        word = mix(word + np.uint64(1))
+        actions[i] = nth_legal(masks[i], below(word, masks[i].sum()))
+    return word
+
+
+@kernel
+def play_rows(
+    states: np.ndarray,
+    steps: int,
+    word: np.uint64,
+    dice: np.ndarray,
+    masks: np.ndarray,
+    switches: np.ndarray,
+    seats: int,
+    quantities: int,
+    observations: np.ndarray,
+) -> np.uint64:
+    """Uniform legal play in every row for ``steps`` decisions, new games following on finished ones.
+
+    Masks, and observations where the array has columns, are written at each decision as a learner would read them.
+    """
+    for _ in range(steps):
+        for i in range(states.size):
+            if states[i]["phase"] == Phase.OVER:
+                start_game(states[i], next_seed(states[i]["seed"]), dice)
+            legal = fill_mask(states[i], masks[i])
+            if observations.shape[1] > 0:
+                encode(states[i], states[i]["seat"], switches, seats, quantities, observations[i])
+            word = mix(word + np.uint64(1))
+            apply(states[i], nth_legal(masks[i], below(word, legal)))
+    return word
+
+
+def seeds_from(seed: Any, num_games: int) -> npt.NDArray[np.uint64]:
+    """A seed per game, uint64 ``(num_games,)``: game i of one ``seed`` has seed + i; an array is taken as it is.
+
+    None draws from the operating system. Raises ``ValueError`` for anything else than numbers from 0 to 2**64 - 1.
+    """
+    if seed is None:
+        seed = int(np.random.SeedSequence().generate_state(1, np.uint64)[0])
+    if isinstance(seed, int | np.integer) and not isinstance(seed, bool):
+        if not 0 <= seed < 2**64:
+            raise ValueError(f"seed = {seed} is out of range: use 0 to 2**64 - 1")
+        with np.errstate(over="ignore"):
+            return np.uint64(int(seed)) + np.arange(num_games, dtype=np.uint64)
+    seeds = np.asarray(seed)
+    if seeds.shape != (num_games,) or seeds.dtype.kind not in "ui" or (seeds < 0).any():
+        raise ValueError(f"seed = {seed!r} is not a seed: use None, a number from 0 to 2**64 - 1, or {num_games} of them")
+    return seeds.astype(np.uint64)
+
+
+def starting_dice(variant: Variant, num_seats: int, dice: Sequence[int] | None) -> Int8Array:
+    """The dice per seat at the start, int8 ``(num_seats,)``, checked.
+
+    Raises ``ValueError`` unless each number is from 0 (the seat is out) to ``variant.starting_dice`` and two seats play.
+    """
+    if dice is None:
+        return np.full(num_seats, variant.starting_dice, np.int8)
+    counts = list(dice)
+    if len(counts) != num_seats:
+        raise ValueError(f"dice = {tuple(counts)} has {len(counts)} numbers for {num_seats} seats")
+    for d in counts:
+        if isinstance(d, bool) or not isinstance(d, int | np.integer) or not 0 <= d <= variant.starting_dice:
+            raise ValueError(f"dice = {tuple(counts)}: {d!r} is not a number of dice: use 0 to starting_dice = {variant.starting_dice}")
+    if sum(d > 0 for d in counts) < 2:
+        raise ValueError(f"dice = {tuple(counts)}: at least two seats need dice")
+    return np.array(counts, np.int8)
+
+
+def check_max_rounds(max_rounds: Any) -> int:
+    """``max_rounds`` as the record holds it, 0 for None; raises ``ValueError`` unless it is None or at least 1."""
+    if max_rounds is None:
+        return 0
+    if isinstance(max_rounds, bool) or not isinstance(max_rounds, int | np.integer) or not 1 <= max_rounds < 2**31:
+        raise ValueError(f"max_rounds = {max_rounds!r} is not a limit: use None or a whole number from 1")
+    return int(max_rounds)
+
+
+class Batch:
+    """``num_games`` games of one variant at tables of ``num_seats``; row i plays as ``Game`` with seed ``seed + i``.
+
+    ``seed`` may also be an array of ``num_games`` seeds. ``dice`` are the starting dice per seat, by default
+    ``variant.starting_dice`` each; ``pad_to`` is a larger ``Layout`` to write observations and masks in.
+    Raises ``ValueError`` for a table that cannot be.
+    """
+
+    def __init__(
+        self,
+        variant: Variant | str = "classic",
+        num_seats: int = 2,
+        num_games: int = 1,
+        seed: Any = None,
+        *,
+        dice: Sequence[int] | None = None,
+        max_rounds: int | None = None,
+        pad_to: Layout | None = None,
+    ) -> None:
+        announce_compilation(start_rows)
+        self.variant = as_variant(variant)
+        self.num_seats = table_size(num_seats)
+        if isinstance(num_games, bool) or not isinstance(num_games, int | np.integer) or num_games < 1:
+            raise ValueError(f"num_games = {num_games!r} is not a number of games: use a whole number from 1")
+        self.num_games = int(num_games)
+        self.start = starting_dice(self.variant, self.num_seats, dice)
+        quantity = self.variant.max_quantity(self.num_seats)
+        self.layout = pad_to or layout(self.num_seats, quantity)
+        if self.layout.num_seats < self.num_seats or self.layout.max_quantity < quantity:
+            raise ValueError(
+                f"pad_to holds {self.layout.num_seats} seats and quantities to {self.layout.max_quantity}: "
+                f"this table needs {self.num_seats} and {quantity}"
+            )
+        self.num_actions = num_actions(self.layout.max_quantity)
+        one = np.zeros(1, STATE)
+        set_table(one[0], self.variant, self.num_seats, int(self.start.sum()), check_max_rounds(max_rounds))
+        self.switches = encode_switches(one[0])
+        self.states = np.repeat(one, self.num_games)
+        self._word = np.uint64(0)
+        self.reset(seeds=seed)
+
+    def reset(self, rows: npt.ArrayLike | None = None, seeds: Any = None) -> None:
+        """Begin a new game in every row, or in ``rows``.
+
+        Without ``seeds`` a row goes on to the seed that follows its own; the first time, to one from the system.
+        """
+        where = np.arange(self.num_games) if rows is None else np.asarray(rows, np.int64).reshape(-1)
+        if seeds is None and self.states["round"].any():
+            new = np.array([next_seed(s) for s in self.states["seed"][where]], np.uint64)
+        else:
+            new = seeds_from(seeds, where.size)
+        start_rows(self.states, where, new, self.start)
+
+    @property
+    def seat(self) -> Int8Array:
+        """The seat to act per game, int8 ``(num_games,)``; -1 where the game is over."""
+        return self.states["seat"]
+
+    @property
+    def is_over(self) -> npt.NDArray[np.bool_]:
+        """Which games are over, bool ``(num_games,)``."""
+        return self.states["phase"] == Phase.OVER
+
+    @property
+    def truncated(self) -> npt.NDArray[np.bool_]:
+        """Which games ``max_rounds`` has stopped, bool ``(num_games,)``."""
+        return self.states["truncated"] == 1
+
+    @property
+    def dice(self) -> Int8Array:
+        """Dice left, int8 ``(num_games, num_seats)``."""
+        return self.states["dice"][:, : self.num_seats]
+
+    @property
+    def ranks(self) -> Int8Array:
+        """Final places, int8 ``(num_games, num_seats)``: 1 for the winner, 0 for a seat that still plays."""
+        return self.states["place"][:, : self.num_seats]
+
+    @property
+    def returns(self) -> npt.NDArray[np.float64]:
+        """What each seat is paid, ``(num_games, num_seats)``: winner +1, others -1/(n-1); 0 while it still plays."""
+        return self.payoffs(Reward.ZERO_SUM)
+
+    def payoffs(self, scheme: Reward) -> npt.NDArray[np.float64]:
+        """What each seat is paid at its end, ``(num_games, num_seats)``, under ``ZERO_SUM`` or ``PLACE``."""
+        out = np.zeros((self.num_games, self.num_seats))
+        returns_rows(self.states, int(scheme), out)
+        return out
+
+    def masks(self, out: Int8Array | None = None) -> Int8Array:
+        """The mask of the seat to act, int8 ``(num_games, num_actions)``; all 0 where the game is over."""
+        out = np.empty((self.num_games, self.num_actions), np.int8) if out is None else out
+        masks_rows(self.states, out)
+        return out
+
+    def observe(self, viewers: npt.ArrayLike | None = None, out: Int8Array | None = None) -> Int8Array:
+        """What each row's viewer sees, int8 ``(num_games, layout.size)``; by default the seat to act (0 where over)."""
+        out = np.empty((self.num_games, self.layout.size), np.int8) if out is None else out
+        seats = self.seat if viewers is None else np.broadcast_to(np.asarray(viewers, np.int8), (self.num_games,))
+        if (seats >= self.num_seats).any():
+            raise ValueError(f"viewer {int(seats.max())} is not a seat of this table: use 0 to {self.num_seats - 1}")
+        observe_rows(self.states, np.ascontiguousarray(seats), self.switches, self.layout.num_seats, self.layout.max_quantity, out)
+        return out
+
+    def act(self, actions: npt.ArrayLike) -> npt.NDArray[np.bool_]:
+        """Play one action id per game; returns which rounds it ended, bool ``(num_games,)``. Finished games stand still.
+
+        Raises ``IllegalActionError``, naming the first game at fault, and changes nothing.
+        """
+        ids = np.asarray(actions)
+        if ids.shape != (self.num_games,) or ids.dtype.kind not in "ui":
+            raise IllegalActionError(
+                f"actions of shape {ids.shape} and type {ids.dtype}: give {self.num_games} whole numbers, one action id per game"
+            )
+        ended = np.zeros(self.num_games, np.bool_)
+        bad = act_rows(self.states, ids.astype(np.int64), ended)
+        if bad >= 0:
+            raise IllegalActionError(f"game {bad}: {explain(self.states, bad, int(ids[bad]))}")
+        return ended
+
+    def play_random(self, steps: int, *, observe: bool = False) -> int:
+        """Play ``steps`` uniform legal decisions in every game, starting new games as they end; returns how many.
+
+        Masks, and with ``observe`` observations, are computed for each, as a measure of the engine's speed.
+        """
+        masks = np.empty((self.num_games, self.num_actions), np.int8)
+        seen = np.empty((self.num_games, self.layout.size if observe else 0), np.int8)
+        word = play_rows(
+            self.states, steps, self._word, self.start, masks, self.switches,
+            self.layout.num_seats, self.layout.max_quantity, seen,
+        )  # fmt: skip
+        self._word = np.uint64(word)
+        return steps * self.num_games

@@ -1,0 +1,499 @@
+"""One game for people: a batch of one, with readable values, events, text and copies."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from perudo_env import notation
+from perudo_env.actions import CALZA, DUDO, MAX_BIDS, PASS, Action, Bid, Call, num_actions, to_action, to_id
+from perudo_env.batch import (
+    act_row,
+    check_max_rounds,
+    deal_row,
+    mask_row,
+    observe_row,
+    open_row,
+    reason_row,
+    returns_row,
+    seeds_from,
+    start_row,
+    starting_dice,
+)
+from perudo_env.clauses import IllegalActionError, explain
+from perudo_env.events import (
+    BidMade,
+    CalzaSaid,
+    DieLost,
+    DieRegained,
+    DudoSaid,
+    Eliminated,
+    Event,
+    GameOver,
+    Hands,
+    Passed,
+    Revealed,
+    RolledOff,
+    RoundStarted,
+)
+from perudo_env.jit import announce_compilation
+from perudo_env.notation import NotationError, RoundText, Setting
+from perudo_env.observation import encode_switches, layout
+from perudo_env.rng import roll_off_sum
+from perudo_env.rules import Reason, Reward
+from perudo_env.state import NOBODY, STATE, Phase, set_table
+from perudo_env.variant import Variant, as_variant, table_size
+
+
+@dataclass(frozen=True)
+class View:
+    """What one seat may see, in words: the same facts as its observation."""
+
+    viewer: int
+    variant: Variant
+    num_seats: int
+    hand: tuple[int, ...]
+    dice: tuple[int | None, ...]  # dice left per seat; None where the variant hides them
+    alive: tuple[bool, ...]
+    round: int
+    opener: int
+    palifico: bool
+    bids: tuple[tuple[int, Bid], ...]  # (seat, bid) of this round, in order
+    seat: int | None  # seat to act; None when the game is over
+    in_calza_window: bool
+    legal_actions: tuple[Action, ...]  # of the viewer: empty unless it is to act
+
+
+class Game:
+    """One game of Perudo at a table of ``num_seats``.
+
+    ``seed`` (0 to 2**64 - 1) fixes all dice; None draws one. ``dice`` are unequal starting dice per seat, 0 for a seat
+    that is out. ``max_rounds`` stops the game after so many rounds. Raises ``ValueError`` for a table that cannot be.
+    """
+
+    def __init__(
+        self,
+        variant: Variant | str = "classic",
+        num_seats: int | None = None,
+        seed: int | None = None,
+        *,
+        dice: Sequence[int] | None = None,
+        max_rounds: int | None = None,
+    ) -> None:
+        if num_seats is None:
+            num_seats = 2 if dice is None else len(dice)
+        variant, num_seats = as_variant(variant), table_size(num_seats)
+        start = starting_dice(variant, num_seats, dice)
+        self._set_up(variant, num_seats, int(start.sum()), max_rounds)
+        start_row(self.states, 0, seeds_from(seed, 1)[0], start)
+        self._setting = Setting(variant, seed=int(self._s["seed"]), max_rounds=max_rounds)
+        self._roll_off()
+        self._begin_round()
+
+    def _set_up(self, variant: Variant, num_seats: int, total: int, max_rounds: int | None) -> None:
+        announce_compilation(start_row)
+        self.variant, self.num_seats = variant, num_seats
+        self.states = np.zeros(1, STATE)
+        set_table(self._s, variant, num_seats, total, check_max_rounds(max_rounds))
+        self.layout = layout(num_seats, variant.max_quantity(num_seats))
+        self._switches = encode_switches(self._s)
+        self._events: list[Event] = []
+        self._rounds: list[RoundText] = []
+
+    @classmethod
+    def from_hands(
+        cls,
+        variant: Variant | str,
+        hands: Sequence[Sequence[int]],
+        *,
+        opener: int = 0,
+        palifico: bool = False,
+        bids: Sequence[Any] = (),
+        seed: int | None = None,
+        total_at_start: int | None = None,
+        palifico_spent: Sequence[int] = (),
+        max_rounds: int | None = None,
+    ) -> Game:
+        """A position: the faces each seat holds (none: it is out), who opened, and the bids so far.
+
+        Calza windows before the last bid's count as passed. ``total_at_start`` is T0 of its game, by default that of a
+        full table. Raises ``ValueError`` for a position that cannot be and ``IllegalActionError`` for an illegal bid.
+        """
+        variant = as_variant(variant)
+        hands = tuple(tuple(sorted(hand)) for hand in hands)
+        num_seats = table_size(len(hands))
+        _check_position(variant, hands, opener, palifico)
+        total = variant.total_at_start(num_seats) if total_at_start is None else total_at_start
+        if not sum(map(len, hands)) <= total <= variant.total_at_start(num_seats):
+            raise ValueError(f"total_at_start = {total} is impossible with {sum(map(len, hands))} dice in play at {num_seats} seats of {variant.starting_dice}")
+        for seat in palifico_spent:
+            if not 0 <= seat < num_seats or variant.palifico != "once":
+                raise ValueError(f"palifico_spent = {tuple(palifico_spent)}: name seats 0 to {num_seats - 1}, and only where palifico = 'once'")
+        game = cls.__new__(cls)
+        game._set_up(variant, num_seats, total, max_rounds)
+        game._setting = Setting(
+            variant, position=True, seed=int(seeds_from(seed, 1)[0]), spent=tuple(palifico_spent), max_rounds=max_rounds,
+            total=None if total == variant.total_at_start(num_seats) else total,
+        )  # fmt: skip
+        start_row(game.states, 0, np.uint64(game._setting.seed), np.array(list(map(len, hands)), np.int8))
+        game._s["palifico_spent"][list(palifico_spent)] = 1
+        open_row(game.states, 0, opener, palifico)
+        game._deal(hands)
+        game._begin_round()
+        for i, bid in enumerate(bids):
+            while i > 0 and game.in_calza_window:
+                game.act(PASS)
+            game.act(bid if isinstance(bid, str) else Bid(*bid))
+        return game
+
+    @classmethod
+    def from_position(cls, text: str) -> Game:
+        """The game that :attr:`position` printed; raises ``NotationError`` for text that is not one."""
+        setting, first = notation.parse_position(text)
+        return cls._from_text(setting, [first], fresh=False)
+
+    @classmethod
+    def replay(cls, text: str) -> Game:
+        """Play a game record again, as :meth:`record` printed it.
+
+        Raises ``NotationError`` for text that is not a record or contradicts the rules, naming the round at fault.
+        """
+        setting, rounds = notation.parse_record(text)
+        return cls._from_text(setting, rounds, fresh=not setting.position)
+
+    @classmethod
+    def _from_text(cls, setting: Setting, rounds: list[RoundText], *, fresh: bool) -> Game:
+        game: Game | None = None
+        for number, text in enumerate(rounds, 1):
+            try:
+                game = cls._open(setting, text, fresh=fresh) if game is None else game._next_of_record(text)
+                for action in text.actions:
+                    if game.round != number or game.is_over:
+                        raise NotationError(f"{action} comes after the end of the round")
+                    game.act(action)
+            except ValueError as error:
+                raise NotationError(f"round {number}: {error}") from error
+        assert game is not None
+        return game
+
+    @classmethod
+    def _open(cls, setting: Setting, first: RoundText, *, fresh: bool) -> Game:
+        if not fresh:
+            return cls.from_hands(
+                setting.variant, first.hands, opener=first.opener, palifico=first.palifico, seed=setting.seed,
+                total_at_start=setting.total, palifico_spent=setting.spent, max_rounds=setting.max_rounds,
+            )  # fmt: skip
+        dice = [len(hand) for hand in first.hands]
+        game = cls(setting.variant, len(dice), setting.seed, dice=dice, max_rounds=setting.max_rounds)
+        game._redeal(first)
+        return game
+
+    def _next_of_record(self, text: RoundText) -> Game:
+        if self.is_over or self._rounds[-1].actions or self.round == 1:
+            raise NotationError("the round before it goes on" if not self.is_over else "the game is over before it")
+        self._redeal(text)
+        return self
+
+    # ------------------------------------------------------------------------------------------ what is the case
+
+    @property
+    def _s(self) -> np.void:
+        return self.states[0]
+
+    @property
+    def seat(self) -> int | None:
+        """The seat to act; None when the game is over."""
+        seat = int(self._s["seat"])
+        return None if seat == NOBODY else seat
+
+    @property
+    def standing_bid(self) -> Bid | None:
+        """The bid to beat; None before the opening bid."""
+        bids = self.bids
+        return bids[-1][1] if bids else None
+
+    @property
+    def bidder(self) -> int | None:
+        """The seat that made the standing bid."""
+        bidder = int(self._s["bidder"])
+        return None if bidder == NOBODY else bidder
+
+    @property
+    def bids(self) -> tuple[tuple[int, Bid], ...]:
+        """The (seat, bid) pairs of this round, in order."""
+        n = int(self._s["num_bids"])
+        return tuple((int(seat), to_action(int(a))) for seat, a in zip(self._s["bidders"][:n], self._s["bids"][:n], strict=True))  # type: ignore[misc]
+
+    @property
+    def dice(self) -> tuple[int, ...]:
+        """Dice left per seat."""
+        return tuple(int(d) for d in self._s["dice"][: self.num_seats])
+
+    @property
+    def round(self) -> int:
+        """The number of this round, from 1."""
+        return int(self._s["round"])
+
+    @property
+    def opener(self) -> int:
+        """The seat that opened this round."""
+        return int(self._s["opener"])
+
+    @property
+    def palifico(self) -> bool:
+        """Whether this is a palifico round."""
+        return bool(self._s["is_palifico"])
+
+    @property
+    def in_calza_window(self) -> bool:
+        """Whether the seat to act is asked for Calza before the bid may be raised (calza = anyone)."""
+        return bool(self._s["phase"] == Phase.WINDOW)
+
+    @property
+    def is_over(self) -> bool:
+        """Whether the game has ended."""
+        return bool(self._s["phase"] == Phase.OVER)
+
+    @property
+    def truncated(self) -> bool:
+        """Whether ``max_rounds`` stopped the game."""
+        return bool(self._s["truncated"])
+
+    @property
+    def ranks(self) -> tuple[int, ...] | None:
+        """Final places per seat, 1 for the winner; None before the end."""
+        return tuple(int(p) for p in self._s["place"][: self.num_seats]) if self.is_over else None
+
+    @property
+    def returns(self) -> tuple[float, ...] | None:
+        """What each seat is paid: winner +1, others -1/(n-1), or the return of a single round; None before the end."""
+        return self.payoffs(Reward.ZERO_SUM) if self.is_over else None
+
+    def payoffs(self, scheme: Reward) -> tuple[float, ...]:
+        """What each seat is paid at its end, under ``ZERO_SUM`` or ``PLACE``; 0 while it still plays."""
+        out = np.zeros(self.num_seats)
+        returns_row(self.states, 0, int(scheme), out)
+        return tuple(out.tolist())
+
+    @property
+    def events(self) -> tuple[Event, ...]:
+        """All that has happened since the start, in order."""
+        return tuple(self._events)
+
+    def hand(self, seat: int) -> tuple[int, ...]:
+        """The sorted faces of a seat's dice, like ``(1, 3, 3)``."""
+        return self._faces("hands")[self._check_seat(seat)]
+
+    # ------------------------------------------------------------------------------------------ acting
+
+    @property
+    def num_actions(self) -> int:
+        """How many action ids this table has."""
+        return num_actions(self.layout.max_quantity)
+
+    def action_mask(self, seat: int | None = None) -> npt.NDArray[np.int8]:
+        """Which action ids are legal, int8 ``(num_actions,)``, for the seat to act; all 0 for any other ``seat``."""
+        mask = np.zeros(self.num_actions, np.int8)
+        if seat is None or self._check_seat(seat) == self.seat:
+            mask_row(self.states, 0, mask)
+        return mask
+
+    def legal_actions(self) -> tuple[Action, ...]:
+        """What the seat to act may do, ascending by id; nothing when the game is over."""
+        return tuple(to_action(int(a)) for a in np.flatnonzero(self.action_mask()))
+
+    def why_illegal(self, action: Any, language: str = "en") -> str | None:
+        """None if the seat to act may do this now, else the clause against it, in English (``en``) or French (``fr``)."""
+        return self._clause(self._id(action), language)
+
+    def act(self, action: Any) -> list[Event]:
+        """Play an action for the seat to act: a Bid, a call, text or an id; returns what happened.
+
+        Raises ``IllegalActionError`` with the clause, and changes nothing.
+        """
+        action_id = self._id(action)
+        seat = self.seat
+        result = act_row(self.states, 0, action_id)
+        if result < 0:
+            raise IllegalActionError(self._clause(action_id, "en"))
+        what = to_action(action_id)
+        self._rounds[-1].actions.append(what)
+        assert seat is not None
+        events = [_said(seat, what)]
+        if result == 1:
+            events += self._after_round()
+        self._events += events
+        if result == 1 and not self.is_over:
+            self._begin_round()
+            events.append(self._events[-1])
+        return events
+
+    def _id(self, action: Any) -> int:
+        if isinstance(action, str):
+            action = notation.parse_action(action)
+        if isinstance(action, Bid) and action.quantity >= 1 and 1 <= action.face <= 6:
+            return to_id(action)
+        if isinstance(action, Call):
+            return int(action)
+        if isinstance(action, int | np.integer) and not isinstance(action, bool | np.bool_):
+            if 0 <= action < self.num_actions:
+                return int(action)
+            raise IllegalActionError(f"{action!r} is not an action id of this table: use 0 to {self.num_actions - 1}")
+        raise IllegalActionError(f"{action!r} is not an action: give a Bid, DUDO, CALZA, PASS, text like '5x3', or an id from 0 to {self.num_actions - 1}")
+
+    def _clause(self, action_id: int, language: str) -> str | None:
+        if reason_row(self.states, 0, action_id) == Reason.LEGAL:
+            return None
+        return explain(self.states, 0, action_id, language)
+
+    def _check_seat(self, seat: int) -> int:
+        if isinstance(seat, bool) or not isinstance(seat, int | np.integer) or not 0 <= seat < self.num_seats:
+            raise ValueError(f"seat = {seat!r} is not a seat of this table: use 0 to {self.num_seats - 1}")
+        return int(seat)
+
+    # ------------------------------------------------------------------------------------------ events and rounds
+
+    def _faces(self, field: str) -> Hands:
+        counts = self._s[field][: self.num_seats]
+        return tuple(tuple(f + 1 for f in range(6) for _ in range(row[f])) for row in counts.tolist())
+
+    def _roll_off(self) -> None:
+        if self.variant.first_player != "roll_off":
+            return
+        rolling, attempt = [seat for seat in range(self.num_seats) if self.dice[seat] > 0], 0
+        while len(rolling) > 1:
+            rolls = tuple((seat, int(roll_off_sum(self._s["seed"], attempt, seat))) for seat in rolling)
+            self._events.append(RolledOff(rolls))
+            best = max(total for _, total in rolls)
+            rolling = [seat for seat, total in rolls if total == best]
+            attempt += 1
+
+    def _begin_round(self) -> None:
+        self._events.append(RoundStarted(self.round, self.opener, self.palifico))
+        self._rounds.append(RoundText(self._faces("hands"), self.opener, self.palifico))
+
+    def _after_round(self) -> list[Event]:
+        s, seat = self._s, int(self._s["last_seat"])
+        bid = to_action(int(s["last_bid"]))
+        assert isinstance(bid, Bid)
+        events: list[Event] = [Revealed(int(s["last_bidder"]), bid, self._faces("last_hands"), int(s["last_count"]))]
+        left = self.dice[seat]
+        if s["last_change"] != 0:
+            events.append(DieLost(seat, left) if s["last_change"] < 0 else DieRegained(seat, left))
+        if left == 0 and self.variant.rounds != "one":
+            events.append(Eliminated(seat, int(s["place"][seat])))
+        if self.ranks is not None:
+            events.append(GameOver(self.ranks, self.truncated))
+        return events
+
+    def _deal(self, hands: Hands) -> None:
+        counts = np.zeros((self.num_seats, 6), np.int8)
+        for seat, hand in enumerate(hands):
+            for face in hand:
+                counts[seat, face - 1] += 1
+        deal_row(self.states, 0, counts)
+
+    def _redeal(self, text: RoundText) -> None:
+        """Put the dice of a record under the cups of the round that has just begun."""
+        if (text.opener, text.palifico) != (self.opener, self.palifico):
+            raise NotationError(f"opener={text.opener}{' palifico' * text.palifico}, but by the rules it is opener={self.opener}{' palifico' * self.palifico}")
+        if tuple(map(len, text.hands)) != self.dice:
+            raise NotationError(f"the hands have {tuple(map(len, text.hands))} dice, but by the rules the seats hold {self.dice}")
+        _check_faces(self.variant, text.hands)
+        self._deal(text.hands)
+        self._rounds[-1].hands = text.hands
+
+    # ------------------------------------------------------------------------------------------ seen from outside
+
+    def view(self, seat: int) -> View:
+        """What ``seat`` may see, in words."""
+        seat = self._check_seat(seat)
+        hidden = self.variant.dice_counts == "hidden"
+        return View(
+            viewer=seat, variant=self.variant, num_seats=self.num_seats, hand=self.hand(seat),
+            dice=tuple(None if hidden and other != seat else d for other, d in enumerate(self.dice)),
+            alive=tuple(d > 0 for d in self.dice), round=self.round, opener=self.opener, palifico=self.palifico,
+            bids=self.bids, seat=self.seat, in_calza_window=self.in_calza_window,
+            legal_actions=self.legal_actions() if seat == self.seat else (),
+        )  # fmt: skip
+
+    def observation(self, seat: int) -> npt.NDArray[np.int8]:
+        """What ``seat`` may see, as 0/1 numbers, int8 ``(layout.size,)``; see ``observation.LAYOUT``."""
+        out = np.empty(self.layout.size, np.int8)
+        observe_row(self.states, 0, self._check_seat(seat), self._switches, self.num_seats, self.layout.max_quantity, out)
+        return out
+
+    def infostate_key(self, seat: int) -> str:
+        """All that ``seat`` has seen since the start, forgetting nothing; equal keys are the same information state."""
+        seat = self._check_seat(seat)
+        now = self._rounds[-1]
+        if not self.is_over:
+            hidden = tuple(hand if s == seat else ("?",) * len(hand) for s, hand in enumerate(now.hands))
+            now = RoundText(hidden, now.opener, now.palifico, now.actions)  # type: ignore[arg-type]
+        # The seed would tell the dice.
+        seen = Setting(self.variant, self._setting.position, None, self._setting.total, self._setting.spent, self._setting.max_rounds)
+        return f"seat={seat} " + notation.format_record(seen, [*self._rounds[:-1], now])
+
+    @property
+    def position(self) -> str:
+        """This round as text that :meth:`from_position` reads back; it shows all dice."""
+        s, n = self._s, self.num_seats
+        total = int(s["total_at_start"])
+        setting = Setting(
+            self.variant,
+            total=None if total == self.variant.total_at_start(n) else total,
+            spent=tuple(int(i) for i in np.flatnonzero(s["palifico_spent"][:n])),
+        )
+        return notation.format_position(setting, self._rounds[-1])
+
+    def record(self) -> str:
+        """The whole game as text that :meth:`replay` reads back; it shows all dice."""
+        return notation.format_record(self._setting, self._rounds)
+
+    def copy(self) -> Game:
+        """An independent copy; it will roll the same dice."""
+        twin = self.__class__.__new__(self.__class__)
+        twin.__dict__.update(self.__dict__)
+        twin.states = self.states.copy()
+        twin._events = list(self._events)
+        twin._rounds = [RoundText(r.hands, r.opener, r.palifico, list(r.actions)) for r in self._rounds]
+        return twin
+
+    __copy__ = copy
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Game:
+        return self.copy()
+
+    def __repr__(self) -> str:
+        state = f"ranks={self.ranks}" if self.is_over else f"round {self.round}, seat {self.seat} to act"
+        return f"<Game {self.variant}, {self.num_seats} seats, dice {self.dice}, {state}>"
+
+
+def _said(seat: int, action: Action) -> Event:
+    if isinstance(action, Bid):
+        return BidMade(seat, action)
+    return {DUDO: DudoSaid, CALZA: CalzaSaid, PASS: Passed}[action](seat)
+
+
+def _check_faces(variant: Variant, hands: Hands) -> None:
+    for seat, hand in enumerate(hands):
+        for face in hand:
+            if isinstance(face, bool) or not isinstance(face, int | np.integer) or not 1 <= face <= variant.num_faces:
+                raise ValueError(f"hands[{seat}] = {list(hand)}: {face!r} is not a face: use 1 to {variant.num_faces}")
+
+
+def _check_position(variant: Variant, hands: Hands, opener: int, palifico: bool) -> None:
+    """Raise ``ValueError`` for a position that no game of the variant can reach."""
+    starting_dice(variant, len(hands), [len(hand) for hand in hands])
+    _check_faces(variant, hands)
+    if isinstance(opener, bool) or not isinstance(opener, int | np.integer) or not 0 <= opener < len(hands) or not hands[opener]:
+        living = ", ".join(str(s) for s, hand in enumerate(hands) if hand)
+        raise ValueError(f"opener = {opener!r} is not a seat with dice: use one of {living}")
+    if palifico and variant.palifico == "off":
+        raise ValueError(f"palifico = True, but variant {variant} has no palifico rounds: override palifico, or leave it False")
+    if palifico and len(hands[opener]) != 1:
+        raise ValueError(f"palifico = True, but the opener, seat {opener}, has {len(hands[opener])} dice: a palifico round is opened by a seat with one")
