@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from perudo_env import notation
-from perudo_env.actions import CALZA, DUDO, MAX_BIDS, PASS, Action, Bid, Call, num_actions, to_action, to_id
+from perudo_env.actions import DUDO, PASS, Action, Bid, Call, num_actions, to_action, to_id
 from perudo_env.batch import (
     act_row,
     check_max_rounds,
@@ -124,25 +124,26 @@ class Game:
         full table. Raises ``ValueError`` for a position that cannot be and ``IllegalActionError`` for an illegal bid.
         """
         variant = as_variant(variant)
-        hands = tuple(tuple(sorted(hand)) for hand in hands)
         num_seats = table_size(len(hands))
-        _check_position(variant, hands, opener, palifico)
-        total = variant.total_at_start(num_seats) if total_at_start is None else total_at_start
-        if not sum(map(len, hands)) <= total <= variant.total_at_start(num_seats):
-            raise ValueError(f"total_at_start = {total} is impossible with {sum(map(len, hands))} dice in play at {num_seats} seats of {variant.starting_dice}")
+        sorted_hands: Hands = tuple(tuple(sorted(hand)) for hand in hands)
+        _check_position(variant, sorted_hands, opener, palifico)
+        total, in_play = variant.total_at_start(num_seats) if total_at_start is None else total_at_start, sum(map(len, hands))
+        if not in_play <= total <= variant.total_at_start(num_seats):
+            raise ValueError(f"total_at_start = {total} is impossible with {in_play} dice in play at {num_seats} seats of {variant.starting_dice}")
         for seat in palifico_spent:
             if not 0 <= seat < num_seats or variant.palifico != "once":
                 raise ValueError(f"palifico_spent = {tuple(palifico_spent)}: name seats 0 to {num_seats - 1}, and only where palifico = 'once'")
         game = cls.__new__(cls)
         game._set_up(variant, num_seats, total, max_rounds)
+        first_seed = seeds_from(seed, 1)[0]
         game._setting = Setting(
-            variant, position=True, seed=int(seeds_from(seed, 1)[0]), spent=tuple(palifico_spent), max_rounds=max_rounds,
+            variant, position=True, seed=int(first_seed), spent=tuple(palifico_spent), max_rounds=max_rounds,
             total=None if total == variant.total_at_start(num_seats) else total,
         )  # fmt: skip
-        start_row(game.states, 0, np.uint64(game._setting.seed), np.array(list(map(len, hands)), np.int8))
+        start_row(game.states, 0, first_seed, np.array(list(map(len, hands)), np.int8))
         game._s["palifico_spent"][list(palifico_spent)] = 1
         open_row(game.states, 0, opener, palifico)
-        game._deal(hands)
+        game._deal(sorted_hands)
         game._begin_round()
         for i, bid in enumerate(bids):
             while i > 0 and game.in_calza_window:
@@ -170,7 +171,7 @@ class Game:
         game: Game | None = None
         for number, text in enumerate(rounds, 1):
             try:
-                game = cls._open(setting, text, fresh=fresh) if game is None else game._next_of_record(text)
+                game = cls._open(setting, text, fresh=fresh) if game is None else game._go_on(number, text)
                 for action in text.actions:
                     if game.round != number or game.is_over:
                         raise NotationError(f"{action} comes after the end of the round")
@@ -192,9 +193,9 @@ class Game:
         game._redeal(first)
         return game
 
-    def _next_of_record(self, text: RoundText) -> Game:
-        if self.is_over or self._rounds[-1].actions or self.round == 1:
-            raise NotationError("the round before it goes on" if not self.is_over else "the game is over before it")
+    def _go_on(self, number: int, text: RoundText) -> Game:
+        if self.is_over or self.round != number:
+            raise NotationError("the game is over before it" if self.is_over else f"round {self.round} has not ended before it")
         self._redeal(text)
         return self
 
@@ -476,7 +477,9 @@ class Game:
 def _said(seat: int, action: Action) -> Event:
     if isinstance(action, Bid):
         return BidMade(seat, action)
-    return {DUDO: DudoSaid, CALZA: CalzaSaid, PASS: Passed}[action](seat)
+    if action == PASS:
+        return Passed(seat)
+    return DudoSaid(seat) if action == DUDO else CalzaSaid(seat)
 
 
 def _check_faces(variant: Variant, hands: Hands) -> None:

@@ -10,7 +10,8 @@ from typing import Any
 import numba
 import numpy as np
 
-if numba.config.DISABLE_JIT:
+_disabled = bool(getattr(numba.config, "DISABLE_JIT", 0))
+if _disabled:
     # The random generator wraps around in 64 bits on purpose; plain NumPy scalars would warn of it.
     np.seterr(over="ignore")
 
@@ -23,7 +24,7 @@ _announced = False
 def announce_compilation(dispatcher: Any) -> None:
     """Say once, on stderr, that the kernels are about to be compiled, unless ``dispatcher`` is on disk already."""
     global _announced
-    if _announced or numba.config.DISABLE_JIT:
+    if _announced or _disabled:
         return
     _announced = True
     if not Path(dispatcher._cache._cache_file._index_path).exists():

@@ -88,7 +88,7 @@ def switch_slices() -> dict[str, slice]:
     return {s: slice(int(e - n), int(e)) for s, e, n in zip(SWITCHES, ends, _NUM_VALUES, strict=True)}
 
 
-def encode_switches(record: np.ndarray) -> np.ndarray:
+def encode_switches(record: Record) -> np.ndarray:
     """The ``switches`` block of a state record, int8."""
     bits = np.zeros(_NUM_SWITCH_BITS, np.int8)
     for i, switch in enumerate(SWITCHES):

@@ -40,19 +40,19 @@ def draw(seed: np.uint64, stream: int, index: int, count: int) -> np.uint64:
 
 
 @kernel
-def below(word: np.uint64, n: int) -> int:
+def below(word: np.uint64, n: int) -> np.int64:
     """A number from 0 to n - 1 out of a random word; its bias is under n / 2**32."""
     return np.int64(((word >> _U32) * np.uint64(n)) >> _U32)
 
 
 @kernel
-def roll_die(seed: np.uint64, round_number: int, seat: int, die: int, num_faces: int) -> int:
+def roll_die(seed: np.uint64, round_number: int, seat: int, die: int, num_faces: int) -> np.int64:
     """The face, from 1, of one die of a seat in a round."""
     return 1 + below(draw(seed, round_number, seat, die), num_faces)
 
 
 @kernel
-def roll_off_sum(seed: np.uint64, attempt: int, seat: int) -> int:
+def roll_off_sum(seed: np.uint64, attempt: int, seat: int) -> np.int64:
     """The sum of the two six-sided dice a seat rolls for the first turn; attempts count from 0."""
     first = below(draw(seed, ROLL_OFF, seat, 2 * attempt), 6)
     second = below(draw(seed, ROLL_OFF, seat, 2 * attempt + 1), 6)

@@ -85,9 +85,8 @@ def max_quantity(s: Record) -> int:
     """The highest quantity that may be bid in this round."""
     if s["max_bid"] == DICE_IN_PLAY:
         return dice_in_play(s)
-    if s["max_bid"] == UNBOUNDED:
-        return 2 * s["total_at_start"] + 1
-    return np.int64(s["total_at_start"])
+    total: int = s["total_at_start"]
+    return 2 * total + 1 if s["max_bid"] == UNBOUNDED else total
 
 
 class Bidding(NamedTuple):
@@ -113,8 +112,7 @@ def bidding(s: Record) -> Bidding:
     is_palifico = s["is_palifico"] != 0
     paco_may_open = is_palifico or s["paco_open"] == PACO_OPEN_ALWAYS
     return Bidding(
-        np.int64(s["num_faces"]), max_quantity(s), quantity, face,
-        np.int64(s["raise_rule"]), np.int64(s["paco_bids"]), paco_may_open, is_palifico,
+        s["num_faces"], max_quantity(s), quantity, face, s["raise_rule"], s["paco_bids"], paco_may_open, is_palifico
     )  # fmt: skip
 
 

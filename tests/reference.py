@@ -135,9 +135,7 @@ def count_face(hands: Sequence[Sequence[int]], face: int, pacos_wild: bool) -> i
     count = 0
     for hand in hands:
         for die in hand:
-            if die == face:
-                count += 1
-            elif die == PACO and pacos_wild:  # here face is not PACO: a Paco bid counts only true ones
+            if die == face or (die == PACO and pacos_wild):
                 count += 1
     return count
 
