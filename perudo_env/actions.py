@@ -69,11 +69,11 @@ def num_actions(max_quantity: int) -> int:
     return FIRST_BID + MAX_FACES * max_quantity
 
 
-def to_action(action_id: int) -> Action:
-    """The action of an id; the inverse of :func:`to_id`."""
-    if action_id < FIRST_BID:
-        return Call(action_id)
-    return Bid(int(quantity_of(action_id)), int(face_of(action_id)))
+ACTIONS: tuple[Action, ...] = (
+    *Call,
+    *(Bid(quantity, face) for quantity in range(1, MAX_QUANTITY + 1) for face in range(1, MAX_FACES + 1)),
+)
+"""The action of every id; the inverse of :func:`to_id`."""
 
 
 def to_id(action: Action) -> int:

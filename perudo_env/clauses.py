@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from perudo_env.actions import FIRST_BID, Bid, Call, face_of, quantity_of, to_action
+from perudo_env.actions import ACTIONS, FIRST_BID, Action, face_of, quantity_of
 from perudo_env.rules import Reason, max_quantity, why_illegal
 
 LANGUAGES = ("en", "fr")
@@ -82,7 +82,7 @@ def explain(states: np.ndarray, row: int, action: int, language: str = "en") -> 
         Reason.NO_SUCH_FACE: int(s["num_faces"]),
         Reason.ABOVE_MAXIMUM: int(max_quantity(s)),
     }
-    shown: Bid | Call | int = to_action(action) if action >= 0 else action
+    shown: Action | int = ACTIONS[action] if 0 <= action < len(ACTIONS) else action
     face = int(face_of(action)) if action >= FIRST_BID else 0
     text = _CLAUSES[reason][LANGUAGES.index(language)]
-    return text.format(a=shown, s=to_action(standing), f=face, n=least.get(reason, ""))
+    return text.format(a=shown, s=ACTIONS[standing], f=face, n=least.get(reason, ""))

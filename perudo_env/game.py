@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from perudo_env import notation
-from perudo_env.actions import DUDO, PASS, Action, Bid, Call, num_actions, to_action, to_id
+from perudo_env.actions import ACTIONS, PASS, Action, Bid, Call, num_actions, to_id
 from perudo_env.batch import (
     act_row,
     check_max_rounds,
@@ -25,25 +25,10 @@ from perudo_env.batch import (
     starting_dice,
 )
 from perudo_env.clauses import IllegalActionError, explain
-from perudo_env.events import (
-    BidMade,
-    CalzaSaid,
-    DieLost,
-    DieRegained,
-    DudoSaid,
-    Eliminated,
-    Event,
-    GameOver,
-    Hands,
-    Passed,
-    Revealed,
-    RolledOff,
-    RoundStarted,
-)
+from perudo_env.events import Event, Hands, all_faces, faces, roll_offs, round_end, round_started, said
 from perudo_env.jit import announce_compilation
 from perudo_env.notation import NotationError, RoundText, Setting
 from perudo_env.observation import encode_switches, layout
-from perudo_env.rng import roll_off_sum
 from perudo_env.rules import Reason, Reward
 from perudo_env.state import NOBODY, STATE, Phase, set_table
 from perudo_env.variant import Variant, as_variant, table_size
@@ -91,7 +76,6 @@ class Game:
         self._set_up(variant, num_seats, int(start.sum()), max_rounds)
         start_row(self.states, 0, seeds_from(seed, 1)[0], start)
         self._setting = Setting(variant, seed=int(self._s["seed"]), max_rounds=max_rounds)
-        self._roll_off()
         self._begin_round()
 
     def _set_up(self, variant: Variant, num_seats: int, total: int, max_rounds: int | None) -> None:
@@ -101,8 +85,9 @@ class Game:
         set_table(self._s, variant, num_seats, total, check_max_rounds(max_rounds))
         self.layout = layout(num_seats, variant.max_quantity(num_seats))
         self._switches = encode_switches(self._s)
-        self._events: list[Event] = []
-        self._rounds: list[RoundText] = []
+        # The history: the record as each round began (after the last one: as it ended), and the (seat, action id) pairs of each.
+        self._starts: list[np.ndarray] = []
+        self._played: list[list[tuple[int, int]]] = []
 
     @classmethod
     def from_hands(
@@ -143,8 +128,8 @@ class Game:
         start_row(game.states, 0, first_seed, np.array(list(map(len, hands)), np.int8))
         game._s["palifico_spent"][list(palifico_spent)] = 1
         open_row(game.states, 0, opener, palifico)
-        game._deal(sorted_hands)
         game._begin_round()
+        game._deal(sorted_hands)
         for i, bid in enumerate(bids):
             while i > 0 and game.in_calza_window:
                 game.act(PASS)
@@ -227,7 +212,7 @@ class Game:
     def bids(self) -> tuple[tuple[int, Bid], ...]:
         """The (seat, bid) pairs of this round, in order."""
         n = int(self._s["num_bids"])
-        return tuple((int(seat), to_action(int(a))) for seat, a in zip(self._s["bidders"][:n], self._s["bids"][:n], strict=True))  # type: ignore[misc]
+        return tuple((int(seat), ACTIONS[a]) for seat, a in zip(self._s["bidders"][:n], self._s["bids"][:n], strict=True))
 
     @property
     def dice(self) -> tuple[int, ...]:
@@ -280,14 +265,9 @@ class Game:
         returns_row(self.states, 0, int(scheme), out)
         return tuple(out.tolist())
 
-    @property
-    def events(self) -> tuple[Event, ...]:
-        """All that has happened since the start, in order."""
-        return tuple(self._events)
-
     def hand(self, seat: int) -> tuple[int, ...]:
         """The sorted faces of a seat's dice, like ``(1, 3, 3)``."""
-        return self._faces("hands")[self._check_seat(seat)]
+        return faces(self._s["hands"][self._check_seat(seat)])
 
     # ------------------------------------------------------------------------------------------ acting
 
@@ -305,7 +285,7 @@ class Game:
 
     def legal_actions(self) -> tuple[Action, ...]:
         """What the seat to act may do, ascending by id; nothing when the game is over."""
-        return tuple(to_action(int(a)) for a in np.flatnonzero(self.action_mask()))
+        return tuple(ACTIONS[a] for a in np.flatnonzero(self.action_mask()))
 
     def why_illegal(self, action: Any, language: str = "en") -> str | None:
         """None if the seat to act may do this now, else the clause against it, in English (``en``) or French (``fr``)."""
@@ -316,22 +296,22 @@ class Game:
 
         Raises ``IllegalActionError`` with the clause, and changes nothing.
         """
-        action_id = self._id(action)
-        seat = self.seat
+        action_id, seat = self._id(action), self.seat
+        ended = self.play(action_id)
+        assert seat is not None
+        word = said(seat, ACTIONS[action_id])
+        return [word, *round_end(self._starts[-1][0])] if ended else [word]
+
+    def play(self, action_id: int) -> bool:
+        """:meth:`act` for programs: an action id in, whether it ended the round out."""
+        seat = int(self._s["seat"])
         result = act_row(self.states, 0, action_id)
         if result < 0:
             raise IllegalActionError(self._clause(action_id, "en"))
-        what = to_action(action_id)
-        self._rounds[-1].actions.append(what)
-        assert seat is not None
-        events = [_said(seat, what)]
+        self._played[-1].append((seat, action_id))
         if result == 1:
-            events += self._after_round()
-        self._events += events
-        if result == 1 and not self.is_over:
             self._begin_round()
-            events.append(self._events[-1])
-        return events
+        return result == 1
 
     def _id(self, action: Any) -> int:
         if isinstance(action, str):
@@ -356,57 +336,47 @@ class Game:
             raise ValueError(f"seat = {seat!r} is not a seat of this table: use 0 to {self.num_seats - 1}")
         return int(seat)
 
-    # ------------------------------------------------------------------------------------------ events and rounds
+    # ------------------------------------------------------------------------------------------ the history
 
-    def _faces(self, field: str) -> Hands:
-        counts = self._s[field][: self.num_seats]
-        return tuple(tuple(f + 1 for f in range(6) for _ in range(row[f])) for row in counts.tolist())
-
-    def _roll_off(self) -> None:
-        if self.variant.first_player != "roll_off":
-            return
-        rolling, attempt = [seat for seat in range(self.num_seats) if self.dice[seat] > 0], 0
-        while len(rolling) > 1:
-            rolls = tuple((seat, int(roll_off_sum(self._s["seed"], attempt, seat))) for seat in rolling)
-            self._events.append(RolledOff(rolls))
-            best = max(total for _, total in rolls)
-            rolling = [seat for seat, total in rolls if total == best]
-            attempt += 1
+    @property
+    def events(self) -> tuple[Event, ...]:
+        """All that has happened since the start, in order."""
+        events: list[Event] = [] if self._setting.position else roll_offs(self._starts[0][0])
+        events.append(round_started(self._starts[0][0]))
+        for number, played in enumerate(self._played):
+            events += [said(seat, ACTIONS[action]) for seat, action in played]
+            if number + 1 < len(self._starts):
+                events += round_end(self._starts[number + 1][0])
+        return tuple(events)
 
     def _begin_round(self) -> None:
-        self._events.append(RoundStarted(self.round, self.opener, self.palifico))
-        self._rounds.append(RoundText(self._faces("hands"), self.opener, self.palifico))
+        self._starts.append(self.states.copy())
+        if not self.is_over:
+            self._played.append([])
 
-    def _after_round(self) -> list[Event]:
-        s, seat = self._s, int(self._s["last_seat"])
-        bid = to_action(int(s["last_bid"]))
-        assert isinstance(bid, Bid)
-        events: list[Event] = [Revealed(int(s["last_bidder"]), bid, self._faces("last_hands"), int(s["last_count"]))]
-        left = self.dice[seat]
-        if s["last_change"] != 0:
-            events.append(DieLost(seat, left) if s["last_change"] < 0 else DieRegained(seat, left))
-        if left == 0 and self.variant.rounds != "one":
-            events.append(Eliminated(seat, int(s["place"][seat])))
-        if self.ranks is not None:
-            events.append(GameOver(self.ranks, self.truncated))
-        return events
+    def _rounds(self) -> list[RoundText]:
+        return [
+            RoundText(all_faces(start[0], "hands"), int(start[0]["opener"]), bool(start[0]["is_palifico"]), [ACTIONS[a] for _, a in played])
+            for start, played in zip(self._starts, self._played, strict=False)
+        ]
 
     def _deal(self, hands: Hands) -> None:
+        """Put given dice under the cups of the round that has just begun."""
         counts = np.zeros((self.num_seats, 6), np.int8)
         for seat, hand in enumerate(hands):
             for face in hand:
                 counts[seat, face - 1] += 1
         deal_row(self.states, 0, counts)
+        self._starts[-1] = self.states.copy()
 
     def _redeal(self, text: RoundText) -> None:
-        """Put the dice of a record under the cups of the round that has just begun."""
+        """Put the dice of a record under the cups, if the record agrees with the rules on all else."""
         if (text.opener, text.palifico) != (self.opener, self.palifico):
             raise NotationError(f"opener={text.opener}{' palifico' * text.palifico}, but by the rules it is opener={self.opener}{' palifico' * self.palifico}")
         if tuple(map(len, text.hands)) != self.dice:
             raise NotationError(f"the hands have {tuple(map(len, text.hands))} dice, but by the rules the seats hold {self.dice}")
         _check_faces(self.variant, text.hands)
         self._deal(text.hands)
-        self._rounds[-1].hands = text.hands
 
     # ------------------------------------------------------------------------------------------ seen from outside
 
@@ -431,13 +401,13 @@ class Game:
     def infostate_key(self, seat: int) -> str:
         """All that ``seat`` has seen since the start, forgetting nothing; equal keys are the same information state."""
         seat = self._check_seat(seat)
-        now = self._rounds[-1]
+        *past, now = self._rounds()
         if not self.is_over:
             hidden = tuple(hand if s == seat else ("?",) * len(hand) for s, hand in enumerate(now.hands))
             now = RoundText(hidden, now.opener, now.palifico, now.actions)  # type: ignore[arg-type]
         # The seed would tell the dice.
         seen = Setting(self.variant, self._setting.position, None, self._setting.total, self._setting.spent, self._setting.max_rounds)
-        return f"seat={seat} " + notation.format_record(seen, [*self._rounds[:-1], now])
+        return f"seat={seat} " + notation.format_record(seen, [*past, now])
 
     @property
     def position(self) -> str:
@@ -449,19 +419,19 @@ class Game:
             total=None if total == self.variant.total_at_start(n) else total,
             spent=tuple(int(i) for i in np.flatnonzero(s["palifico_spent"][:n])),
         )
-        return notation.format_position(setting, self._rounds[-1])
+        return notation.format_position(setting, self._rounds()[-1])
 
     def record(self) -> str:
         """The whole game as text that :meth:`replay` reads back; it shows all dice."""
-        return notation.format_record(self._setting, self._rounds)
+        return notation.format_record(self._setting, self._rounds())
 
     def copy(self) -> Game:
         """An independent copy; it will roll the same dice."""
         twin = self.__class__.__new__(self.__class__)
         twin.__dict__.update(self.__dict__)
         twin.states = self.states.copy()
-        twin._events = list(self._events)
-        twin._rounds = [RoundText(r.hands, r.opener, r.palifico, list(r.actions)) for r in self._rounds]
+        twin._starts = list(self._starts)
+        twin._played = [list(played) for played in self._played]
         return twin
 
     __copy__ = copy
@@ -472,14 +442,6 @@ class Game:
     def __repr__(self) -> str:
         state = f"ranks={self.ranks}" if self.is_over else f"round {self.round}, seat {self.seat} to act"
         return f"<Game {self.variant}, {self.num_seats} seats, dice {self.dice}, {state}>"
-
-
-def _said(seat: int, action: Action) -> Event:
-    if isinstance(action, Bid):
-        return BidMade(seat, action)
-    if action == PASS:
-        return Passed(seat)
-    return DudoSaid(seat) if action == DUDO else CalzaSaid(seat)
 
 
 def _check_faces(variant: Variant, hands: Hands) -> None:
