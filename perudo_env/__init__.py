@@ -3,10 +3,13 @@
 from perudo_env.actions import CALZA, DUDO, PASS, Action, Bid, Call
 from perudo_env.batch import Batch
 from perudo_env.clauses import IllegalActionError
+from perudo_env.envs.registration import register_envs
 from perudo_env.game import Game
 from perudo_env.notation import NotationError
 from perudo_env.policy import Policy, UniformPolicy
 from perudo_env.variant import VARIANTS, Variant, variant
+
+register_envs()
 
 __version__ = "0.1.0"
 

@@ -103,35 +103,37 @@ def start_rows(states: np.ndarray, rows: np.ndarray, seeds: np.ndarray, dice: np
 
 
 @kernel
-def masks_rows(states: np.ndarray, masks: np.ndarray) -> None:
-    """Write the mask of the seat to act in every row."""
-    for i in range(states.size):
-        fill_mask(states[i], masks[i])
+def masks_rows(states: np.ndarray, rows: np.ndarray, masks: np.ndarray) -> None:
+    """Write the mask of the seat to act in each of ``rows``."""
+    for k in range(rows.size):
+        fill_mask(states[rows[k]], masks[k])
 
 
 @kernel
 def observe_rows(
-    states: np.ndarray, viewers: np.ndarray, switches: np.ndarray, seats: int, quantities: int, out: np.ndarray
+    states: np.ndarray, rows: np.ndarray, viewers: np.ndarray, switches: np.ndarray, seats: int, quantities: int, out: np.ndarray
 ) -> None:
-    """Write what each row's viewer sees; zeros where there is none (negative)."""
-    for i in range(states.size):
-        if viewers[i] < 0:
-            out[i] = 0
+    """Write what the viewer of each of ``rows`` sees; zeros where there is none (negative)."""
+    for k in range(rows.size):
+        if viewers[k] < 0:
+            out[k] = 0
         else:
-            encode(states[i], viewers[i], switches, seats, quantities, out[i])
+            encode(states[rows[k]], viewers[k], switches, seats, quantities, out[k])
 
 
 @kernel
-def act_rows(states: np.ndarray, actions: np.ndarray, round_ended: np.ndarray) -> int:
-    """Play an action in every row that is not over; a row with an illegal action stops all, before any change.
+def act_rows(states: np.ndarray, rows: np.ndarray, actions: np.ndarray, round_ended: np.ndarray) -> int:
+    """Play an action in each of ``rows`` that is not over; an illegal one stops all, before any change.
 
-    Returns the number of the first such row, or -1.
+    Returns the place in ``rows`` of the first illegal action, or -1.
     """
-    for i in range(states.size):
-        if states[i]["phase"] != Phase.OVER and why_illegal(states[i], actions[i]) != Reason.LEGAL:
-            return i
-    for i in range(states.size):
-        round_ended[i] = states[i]["phase"] != Phase.OVER and apply(states[i], actions[i])
+    for k in range(rows.size):
+        s = states[rows[k]]
+        if s["phase"] != Phase.OVER and why_illegal(s, actions[k]) != Reason.LEGAL:
+            return k
+    for k in range(rows.size):
+        s = states[rows[k]]
+        round_ended[k] = s["phase"] != Phase.OVER and apply(s, actions[k])
     return -1
 
 
@@ -273,6 +275,7 @@ class Batch:
         set_table(one[0], self.variant, self.num_seats, int(self.start.sum()), check_max_rounds(max_rounds))
         self.switches = encode_switches(one[0])
         self.states = np.repeat(one, self.num_games)
+        self._all = np.arange(self.num_games)
         self._word = np.uint64(0)
         self.reset(seeds=seed)
 
@@ -281,7 +284,7 @@ class Batch:
 
         Without ``seeds`` a row goes on to the seed that follows its own; the first time, to one from the system.
         """
-        where = np.arange(self.num_games) if rows is None else np.asarray(rows, np.int64).reshape(-1)
+        where = self._where(rows)
         if seeds is None and self.states["round"].any():
             new = np.array([next_seed(s) for s in self.states["seed"][where]], np.uint64)
         else:
@@ -316,44 +319,59 @@ class Batch:
     @property
     def returns(self) -> npt.NDArray[np.float64]:
         """What each seat is paid, ``(num_games, num_seats)``: winner +1, others -1/(n-1); 0 while it still plays."""
-        return self.payoffs(Reward.ZERO_SUM)
+        return self.payoffs()
 
-    def payoffs(self, scheme: Reward) -> npt.NDArray[np.float64]:
+    def payoffs(self, scheme: Reward = Reward.ZERO_SUM) -> npt.NDArray[np.float64]:
         """What each seat is paid at its end, ``(num_games, num_seats)``, under ``ZERO_SUM`` or ``PLACE``."""
         out = np.zeros((self.num_games, self.num_seats))
         returns_rows(self.states, int(scheme), out)
         return out
 
-    def masks(self, out: Int8Array | None = None) -> Int8Array:
-        """The mask of the seat to act, int8 ``(num_games, num_actions)``; all 0 where the game is over."""
-        out = np.empty((self.num_games, self.num_actions), np.int8) if out is None else out
-        masks_rows(self.states, out)
+    def masks(self, rows: npt.ArrayLike | None = None, *, out: Int8Array | None = None) -> Int8Array:
+        """The mask of the seat to act, int8 ``(num_games, num_actions)``, or one per row of ``rows``; all 0 where over."""
+        where = self._where(rows)
+        out = np.empty((where.size, self.num_actions), np.int8) if out is None else out
+        masks_rows(self.states, where, out)
         return out
 
-    def observe(self, viewers: npt.ArrayLike | None = None, out: Int8Array | None = None) -> Int8Array:
-        """What each row's viewer sees, int8 ``(num_games, layout.size)``; by default the seat to act (0 where over)."""
-        out = np.empty((self.num_games, self.layout.size), np.int8) if out is None else out
-        seats = self.seat if viewers is None else np.broadcast_to(np.asarray(viewers, np.int8), (self.num_games,))
+    def observe(
+        self, rows: npt.ArrayLike | None = None, *, viewers: npt.ArrayLike | None = None, out: Int8Array | None = None
+    ) -> Int8Array:
+        """What each row's viewer sees, int8 ``(num_games, layout.size)``, or one per row of ``rows``.
+
+        ``viewers`` is a seat, or a seat per row; by default the seat to act (zeros where the game is over).
+        """
+        where = self._where(rows)
+        out = np.empty((where.size, self.layout.size), np.int8) if out is None else out
+        seats = np.array(np.broadcast_to(self.seat[where] if viewers is None else np.asarray(viewers), where.shape), np.int8)
         if (seats >= self.num_seats).any():
             raise ValueError(f"viewer {int(seats.max())} is not a seat of this table: use 0 to {self.num_seats - 1}")
-        observe_rows(self.states, np.ascontiguousarray(seats), self.switches, self.layout.num_seats, self.layout.max_quantity, out)
+        observe_rows(self.states, where, seats, self.switches, self.layout.num_seats, self.layout.max_quantity, out)
         return out
 
-    def act(self, actions: npt.ArrayLike) -> npt.NDArray[np.bool_]:
-        """Play one action id per game; returns which rounds it ended, bool ``(num_games,)``. Finished games stand still.
+    def act(self, actions: npt.ArrayLike, rows: npt.ArrayLike | None = None) -> npt.NDArray[np.bool_]:
+        """Play one action id per game, or per row of ``rows``; returns which rounds that ended. Finished games stand still.
 
         Raises ``IllegalActionError``, naming the first game at fault, and changes nothing.
         """
-        ids = np.asarray(actions)
-        if ids.shape != (self.num_games,) or ids.dtype.kind not in "ui":
+        where, ids = self._where(rows), np.asarray(actions)
+        if ids.shape != where.shape or ids.dtype.kind not in "ui":
             raise IllegalActionError(
-                f"actions of shape {ids.shape} and type {ids.dtype}: give {self.num_games} whole numbers, one action id per game"
+                f"actions of shape {ids.shape} and type {ids.dtype}: give {where.size} whole numbers, one action id per game"
             )
-        ended = np.zeros(self.num_games, np.bool_)
-        bad = act_rows(self.states, ids.astype(np.int64), ended)
+        ended = np.zeros(where.size, np.bool_)
+        bad = act_rows(self.states, where, ids.astype(np.int64), ended)
         if bad >= 0:
-            raise IllegalActionError(f"game {bad}: {explain(self.states, bad, int(ids[bad]))}")
+            raise IllegalActionError(f"game {where[bad]}: {explain(self.states, where[bad], int(ids[bad]))}")
         return ended
+
+    def _where(self, rows: npt.ArrayLike | None) -> npt.NDArray[np.int64]:
+        if rows is None:
+            return self._all
+        where = np.asarray(rows, np.int64).reshape(-1)
+        if where.size and not (where.min() >= 0 and where.max() < self.num_games):
+            raise ValueError(f"rows from {where.min()} to {where.max()}: the games are 0 to {self.num_games - 1}")
+        return where
 
     def play_random(self, steps: int, *, observe: bool = False) -> int:
         """Play ``steps`` uniform legal decisions in every game, starting new games as they end; returns how many.

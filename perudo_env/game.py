@@ -75,7 +75,7 @@ class Game:
         start = starting_dice(variant, num_seats, dice)
         self._set_up(variant, num_seats, int(start.sum()), max_rounds)
         start_row(self.states, 0, seeds_from(seed, 1)[0], start)
-        self._setting = Setting(variant, seed=int(self._s["seed"]), max_rounds=max_rounds)
+        self._setting = Setting(variant, seed=self.seed, max_rounds=max_rounds)
         self._begin_round()
 
     def _set_up(self, variant: Variant, num_seats: int, total: int, max_rounds: int | None) -> None:
@@ -197,6 +197,11 @@ class Game:
         return None if seat == NOBODY else seat
 
     @property
+    def seed(self) -> int:
+        """The seed that fixes all dice of the game."""
+        return int(self._s["seed"])
+
+    @property
     def standing_bid(self) -> Bid | None:
         """The bid to beat; None before the opening bid."""
         bids = self.bids
@@ -257,9 +262,9 @@ class Game:
     @property
     def returns(self) -> tuple[float, ...] | None:
         """What each seat is paid: winner +1, others -1/(n-1), or the return of a single round; None before the end."""
-        return self.payoffs(Reward.ZERO_SUM) if self.is_over else None
+        return self.payoffs() if self.is_over else None
 
-    def payoffs(self, scheme: Reward) -> tuple[float, ...]:
+    def payoffs(self, scheme: Reward = Reward.ZERO_SUM) -> tuple[float, ...]:
         """What each seat is paid at its end, under ``ZERO_SUM`` or ``PLACE``; 0 while it still plays."""
         out = np.zeros(self.num_seats)
         returns_row(self.states, 0, int(scheme), out)

@@ -1,0 +1,173 @@
+"""The PettingZoo AEC environment."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from gymnasium import spaces
+from pettingzoo import AECEnv
+
+from perudo_env.clauses import IllegalActionError
+from perudo_env.envs.arguments import ELIMINATIONS, ILLEGAL, REWARDS, one_of
+from perudo_env.envs.window import Canvas
+from perudo_env.game import Game
+from perudo_env.rng import next_seed
+from perudo_env.rules import round_return
+from perudo_env.variant import Variant, as_variant, table_size
+
+
+class PerudoAEC(AECEnv):
+    """Perudo as an AEC environment, without wrappers; ``perudo_v0.env`` documents the arguments.
+
+    ``game`` is the game being played; all of the rules are there. Raises ``ValueError`` for an argument that cannot be.
+    """
+
+    metadata = {  # noqa: RUF012 - PettingZoo's convention
+        "name": "perudo_v0",
+        "render_modes": ["ansi", "rgb_array", "human"],
+        "is_parallelizable": True,
+        "render_fps": 2,
+    }
+
+    def __init__(
+        self,
+        variant: Variant | str = "classic",
+        num_players: int = 4,
+        render_mode: str | None = None,
+        elimination: str = "terminate",
+        reward: str = "zero_sum",
+        max_rounds: int | None = None,
+        illegal: str = "raise",
+    ) -> None:
+        super().__init__()
+        self.variant = as_variant(variant)
+        self.num_players = table_size(num_players)
+        self._canvas = Canvas(render_mode, self.metadata)
+        self.render_mode = render_mode
+        self.elimination = one_of("elimination", elimination, ELIMINATIONS)
+        self.reward = one_of("reward", reward, REWARDS)
+        self.illegal = one_of("illegal", illegal, ILLEGAL)
+        self.max_rounds = max_rounds
+        self.possible_agents = [f"player_{i}" for i in range(self.num_players)]
+        self._seats = {agent: i for i, agent in enumerate(self.possible_agents)}
+        self._seed: int | None = None
+        self.reset()
+        n = self.game.num_actions
+        self.observation_spaces = {
+            agent: spaces.Dict(
+                {
+                    "observation": spaces.Box(0, 1, (self.game.layout.size,), np.int8),
+                    "action_mask": spaces.Box(0, 1, (n,), np.int8),
+                }
+            )
+            for agent in self.possible_agents
+        }
+        self.action_spaces = {agent: spaces.Discrete(n) for agent in self.possible_agents}
+
+    def observation_space(self, agent: str) -> spaces.Dict:
+        """``Dict(observation=Box, action_mask=Box)``, both int8 and 0 or 1; the same object at each call."""
+        return self.observation_spaces[agent]
+
+    def action_space(self, agent: str) -> spaces.Discrete:
+        """``Discrete(number of action ids)``; the same object at each call."""
+        return self.action_spaces[agent]
+
+    def reset(self, seed: int | None = None, options: dict[str, Any] | None = None) -> None:
+        """Begin a new game; without a seed, the one that follows the last. ``options`` has no meaning here."""
+        if seed is None and self._seed is not None:
+            seed = int(next_seed(np.uint64(self._seed)))
+        self.game = Game(self.variant, self.num_players, seed, max_rounds=self.max_rounds)
+        self._seed = self.game.seed
+        self.agents = self.possible_agents[:]
+        self.rewards = dict.fromkeys(self.agents, 0.0)
+        self._cumulative_rewards = dict.fromkeys(self.agents, 0.0)
+        self.terminations = dict.fromkeys(self.agents, False)
+        self.truncations = dict.fromkeys(self.agents, False)
+        self._no_mask = np.zeros(self.game.num_actions, np.int8)
+        self.infos = {agent: {"action_mask": self._no_mask.copy()} for agent in self.agents}
+        self._skip_agent_selection = None
+        self._select()
+        if self.render_mode == "human":
+            self.render()
+
+    def observe(self, agent: str) -> dict[str, npt.NDArray[np.int8]]:
+        """What an agent may see now, at any time and for any possible agent; the mask is all 0 unless it is to act."""
+        if agent not in self._seats:
+            raise ValueError(f"agent {agent!r} is not at this table: use one of {', '.join(self.possible_agents)}")
+        seat = self._seats[agent]
+        mask = self._mask if seat == self.game.seat else self._no_mask
+        return {"observation": self.game.observation(seat), "action_mask": mask.copy()}
+
+    def step(self, action: Any) -> None:
+        """Play the selected agent's action id; None for an agent that is out.
+
+        An illegal one raises ``IllegalActionError`` and changes nothing, or, with ``illegal="terminate"``, ends the
+        game: the agent gets -1 and the others 0.
+        """
+        agent = self.agent_selection
+        if self.terminations[agent] or self.truncations[agent]:
+            self._was_dead_step(action)
+            return
+        if isinstance(action, str | tuple) or isinstance(action, bool | np.bool_) or not hasattr(action, "__index__"):
+            raise IllegalActionError(f"{action!r} is not an action id: use a whole number from 0 to {self.game.num_actions - 1}")
+        try:
+            round_ended = self.game.play(int(action))
+        except IllegalActionError:
+            if self.illegal == "raise":
+                raise
+            self._forfeit(agent)
+            return
+        self._cumulative_rewards[agent] = 0.0
+        self.infos[agent]["action_mask"] = self._no_mask.copy()
+        self._clear_rewards()
+        if round_ended:
+            self._settle()
+        self._select()
+        if round_ended:
+            self._accumulate_rewards()
+            self._deads_step_first()
+        if self.render_mode == "human":
+            self.render()
+
+    def _settle(self) -> None:
+        """End what the last round ended, and pay."""
+        over, record = self.game.is_over, self.game.states[0]
+        pay = self.game.payoffs(REWARDS[self.reward])
+        for agent in self.agents:
+            seat = self._seats[agent]
+            if self.game.truncated and record["dice"][seat] > 0:
+                self.truncations[agent] = True
+            elif over or (self.elimination == "terminate" and record["dice"][seat] == 0):
+                self.terminations[agent] = True
+            if self.reward == "dice":
+                self.rewards[agent] = round_return(record, seat)
+            elif self.terminations[agent] or self.truncations[agent]:
+                self.rewards[agent] = pay[seat]
+
+    def _forfeit(self, agent: str) -> None:
+        self._clear_rewards()
+        self._cumulative_rewards[agent] = 0.0
+        self.rewards[agent] = -1.0
+        self.terminations = dict.fromkeys(self.agents, True)
+        self._accumulate_rewards()
+        self._deads_step_first()
+
+    def _select(self) -> None:
+        """Point at the seat to act and put its mask in its info; at the end of the game, at anybody still there."""
+        seat = self.game.seat
+        self._mask = self.game.action_mask() if seat is not None else self._no_mask
+        if seat is None:
+            self.agent_selection = self.agents[0]
+        else:
+            self.agent_selection = self.possible_agents[seat]
+            self.infos[self.agent_selection]["action_mask"] = self._mask.copy()
+
+    def render(self) -> str | npt.NDArray[np.uint8] | None:
+        """The open table as text (``ansi``) or as uint8 ``(H, W, 3)`` (``rgb_array``), or in a window (``human``)."""
+        return self._canvas.draw(self.game, None)
+
+    def close(self) -> None:
+        """Close the window, if one is open; closing twice does no harm."""
+        self._canvas.close()

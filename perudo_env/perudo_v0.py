@@ -1,0 +1,37 @@
+"""The PettingZoo door: ``env``, ``raw_env`` and ``parallel_env``."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from pettingzoo import AECEnv, ParallelEnv
+from pettingzoo.utils import wrappers
+from pettingzoo.utils.conversions import turn_based_aec_to_parallel
+
+from perudo_env.envs.aec import PerudoAEC as raw_env
+
+__all__ = ["env", "parallel_env", "raw_env"]
+
+
+def env(**arguments: Any) -> AECEnv:
+    """The environment with PettingZoo's wrappers: an illegal action ends the game, and the order of calls is checked.
+
+    Arguments, as of ``raw_env``, which is three times as fast and what to train on:
+
+    variant: a preset, ``"box:calza=anyone"``, or a ``Variant``
+    num_players: 2 to 8
+    render_mode: None, ``"ansi"``, ``"rgb_array"`` or ``"human"``; all dice are shown
+    elimination: ``"terminate"`` ends an agent when it loses its last die; ``"wait"`` ends all agents with the game
+    reward: ``"zero_sum"`` (winner +1, others -1/(n-1)), ``"place"`` (linear from +1 to -1), or ``"dice"`` (dice won and
+        lost, each round: shaped, and not the objective)
+    max_rounds: truncate after so many rounds; None plays to the end
+    illegal (``raw_env`` alone matters): ``"raise"`` an error and change nothing, or ``"terminate"`` as the wrapper does
+    """
+    wrapped: AECEnv = wrappers.TerminateIllegalWrapper(raw_env(**arguments), illegal_reward=-1)
+    wrapped = wrappers.AssertOutOfBoundsWrapper(wrapped)
+    return wrappers.OrderEnforcingWrapper(wrapped)
+
+
+def parallel_env(**arguments: Any) -> ParallelEnv:
+    """The environment as a ``ParallelEnv``: everybody hands in an action, and that of the agent to act counts."""
+    return turn_based_aec_to_parallel(env(**arguments))
