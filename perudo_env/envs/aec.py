@@ -110,7 +110,7 @@ class PerudoAEC(AECEnv):
         if self.terminations[agent] or self.truncations[agent]:
             self._was_dead_step(action)
             return
-        if isinstance(action, str | tuple) or isinstance(action, bool | np.bool_) or not hasattr(action, "__index__"):
+        if isinstance(action, bool | np.bool_) or not hasattr(action, "__index__"):
             raise IllegalActionError(f"{action!r} is not an action id: use a whole number from 0 to {self.game.num_actions - 1}")
         try:
             round_ended = self.game.play(int(action))

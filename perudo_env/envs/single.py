@@ -51,6 +51,7 @@ class PerudoEnv(gymnasium.Env[Int8Array, np.int64]):
         self.game = Game(self.variant, self.num_players, max_rounds=max_rounds)
         self.learner = 0
         self._drawn: list[Policy] = []
+        self._done = True
         self.observation_space = spaces.Box(0, 1, (self.game.layout.size,), np.int8)
         self.action_space = spaces.Discrete(self.game.num_actions)
 
@@ -61,31 +62,37 @@ class PerudoEnv(gymnasium.Env[Int8Array, np.int64]):
     def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[Int8Array, dict[str, Any]]:
         """Deal a game and play up to the learner's first turn."""
         super().reset(seed=seed)
-        self.game = Game(self.variant, self.num_players, int(self.np_random.integers(2**63)), max_rounds=self.max_rounds)
-        self.learner = int(self.np_random.integers(self.num_players))
-        self._drawn = [self.opponents[i] for i in self.np_random.integers(len(self.opponents), size=self.num_players)]
-        self._play_others()
+        while True:
+            self.game = Game(self.variant, self.num_players, int(self.np_random.integers(2**63)), max_rounds=self.max_rounds)
+            self.learner = int(self.np_random.integers(self.num_players))
+            self._drawn = [self.opponents[i] for i in self.np_random.integers(len(self.opponents), size=self.num_players)]
+            self._play_others()
+            if self.game.seat == self.learner:
+                break
+            # A single round, or one of one die each, may end before the learner has had a turn: nothing to learn from.
+        self._done = False
         if self.render_mode == "human":
             self.render()
         return self.game.observation(self.learner), self._info()
 
     def step(self, action: Any) -> tuple[Int8Array, float, bool, bool, dict[str, Any]]:
         """Play the learner's action id, then the others up to its next turn."""
-        if self._is_out or self.game.is_over:
+        if self._done:
             raise RuntimeError("the episode is over: call reset() before step()")
         try:
             self.game.act(action)
         except IllegalActionError as error:
             if self.illegal == "raise":
                 raise
+            self._done = True
             return self.game.observation(self.learner), -1.0, True, False, {**self._info(), "illegal_action": str(error)}
         self._play_others()
-        done = self._is_out or self.game.is_over
-        reward = self.game.payoffs()[self.learner] if done else 0.0
+        self._done = self._is_out or self.game.is_over
+        reward = self.game.payoffs()[self.learner] if self._done else 0.0
         truncated = self.game.truncated and not self._is_out
         if self.render_mode == "human":
             self.render()
-        return self.game.observation(self.learner), reward, done and not truncated, truncated, self._info()
+        return self.game.observation(self.learner), reward, self._done and not truncated, truncated, self._info()
 
     @property
     def _is_out(self) -> bool:

@@ -24,7 +24,7 @@ FloatArray = npt.NDArray[np.float64]
 BoolArray = npt.NDArray[np.bool_]
 
 
-class _TableVectorEnv(VectorEnv[Int8Array, npt.NDArray[np.int64], FloatArray]):
+class _TableVectorEnv(VectorEnv[Any, Any, Any]):
     """The batch of tables, its spaces and its seeding."""
 
     metadata = {"autoreset_mode": AutoresetMode.SAME_STEP, "render_modes": []}  # noqa: RUF012 - Gymnasium's convention
