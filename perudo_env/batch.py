@@ -28,7 +28,7 @@ from perudo_env.rules import (
     start_round,
     why_illegal,
 )
-from perudo_env.state import STATE, Phase, set_table
+from perudo_env.state import Phase, new_states
 from perudo_env.variant import Variant, as_variant, table_size
 
 Int8Array = npt.NDArray[np.int8]
@@ -66,6 +66,18 @@ def act_row(states: np.ndarray, i: int, action: int) -> int:
     if reason != Reason.LEGAL:
         return -reason
     return int(apply(states[i], action))
+
+
+@kernel
+def step_row(
+    states: np.ndarray, i: int, action: int, switches: np.ndarray, seats: int, quantities: int, mask: np.ndarray, seen: np.ndarray
+) -> int:
+    """:func:`act_row`, and then write the mask and the observation of the next seat to act, if there is one."""
+    result = act_row(states, i, action)
+    if result >= 0 and states[i]["phase"] != Phase.OVER:
+        fill_mask(states[i], mask)
+        encode(states[i], states[i]["seat"], switches, seats, quantities, seen)
+    return result
 
 
 @kernel
@@ -271,10 +283,10 @@ class Batch:
                 f"this table needs {self.num_seats} and {quantity}"
             )
         self.num_actions = num_actions(self.layout.max_quantity)
-        one = np.zeros(1, STATE)
-        set_table(one[0], self.variant, self.num_seats, int(self.start.sum()), check_max_rounds(max_rounds))
-        self.switches = encode_switches(one[0])
-        self.states = np.repeat(one, self.num_games)
+        self.switches = encode_switches(self.variant)
+        self.states = new_states(
+            self.variant, self.num_seats, int(self.start.sum()), check_max_rounds(max_rounds), self.num_games
+        )
         self._all = np.arange(self.num_games)
         self._word = np.uint64(0)
         self.reset(seeds=seed)

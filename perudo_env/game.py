@@ -7,11 +7,11 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from perudo_env import notation
 from perudo_env.actions import ACTIONS, PASS, Action, Bid, Call, num_actions, to_id
 from perudo_env.batch import (
+    Int8Array,
     act_row,
     check_max_rounds,
     deal_row,
@@ -23,6 +23,7 @@ from perudo_env.batch import (
     seeds_from,
     start_row,
     starting_dice,
+    step_row,
 )
 from perudo_env.clauses import IllegalActionError, explain
 from perudo_env.events import Event, Hands, all_faces, faces, roll_offs, round_end, round_started, said
@@ -30,7 +31,7 @@ from perudo_env.jit import announce_compilation
 from perudo_env.notation import NotationError, RoundText, Setting
 from perudo_env.observation import encode_switches, layout
 from perudo_env.rules import Reason, Reward
-from perudo_env.state import NOBODY, STATE, Phase, set_table
+from perudo_env.state import NOBODY, Phase, copied, new_states
 from perudo_env.variant import Variant, as_variant, table_size
 
 
@@ -81,10 +82,10 @@ class Game:
     def _set_up(self, variant: Variant, num_seats: int, total: int, max_rounds: int | None) -> None:
         announce_compilation(start_row)
         self.variant, self.num_seats = variant, num_seats
-        self.states = np.zeros(1, STATE)
-        set_table(self._s, variant, num_seats, total, check_max_rounds(max_rounds))
+        self.states = new_states(variant, num_seats, total, check_max_rounds(max_rounds))
         self.layout = layout(num_seats, variant.max_quantity(num_seats))
-        self._switches = encode_switches(self._s)
+        self.num_actions = num_actions(self.layout.max_quantity)
+        self._switches = encode_switches(variant)
         # The history: the record as each round began (after the last one: as it ended), and the (seat, action id) pairs of each.
         self._starts: list[np.ndarray] = []
         self._played: list[list[tuple[int, int]]] = []
@@ -193,7 +194,7 @@ class Game:
     @property
     def seat(self) -> int | None:
         """The seat to act; None when the game is over."""
-        seat = int(self._s["seat"])
+        seat = self.states["seat"].item()
         return None if seat == NOBODY else seat
 
     @property
@@ -247,7 +248,7 @@ class Game:
     @property
     def is_over(self) -> bool:
         """Whether the game has ended."""
-        return bool(self._s["phase"] == Phase.OVER)
+        return self.seat is None
 
     @property
     def truncated(self) -> bool:
@@ -276,12 +277,7 @@ class Game:
 
     # ------------------------------------------------------------------------------------------ acting
 
-    @property
-    def num_actions(self) -> int:
-        """How many action ids this table has."""
-        return num_actions(self.layout.max_quantity)
-
-    def action_mask(self, seat: int | None = None) -> npt.NDArray[np.int8]:
+    def action_mask(self, seat: int | None = None) -> Int8Array:
         """Which action ids are legal, int8 ``(num_actions,)``, for the seat to act; all 0 for any other ``seat``."""
         mask = np.zeros(self.num_actions, np.int8)
         if seat is None or self._check_seat(seat) == self.seat:
@@ -307,10 +303,16 @@ class Game:
         word = said(seat, ACTIONS[action_id])
         return [word, *round_end(self._starts[-1][0])] if ended else [word]
 
-    def play(self, action_id: int) -> bool:
-        """:meth:`act` for programs: an action id in, whether it ended the round out."""
-        seat = int(self._s["seat"])
-        result = act_row(self.states, 0, action_id)
+    def play(self, action_id: int, shown: tuple[Int8Array, Int8Array] | None = None) -> bool:
+        """:meth:`act` for programs: an action id in, whether it ended the round out.
+
+        ``shown``, a mask and an observation, is overwritten by those of the next seat to act, if there is one.
+        """
+        seat = self.states["seat"].item()
+        if shown is None:
+            result = act_row(self.states, 0, action_id)
+        else:
+            result = step_row(self.states, 0, action_id, self._switches, self.num_seats, self.layout.max_quantity, *shown)
         if result < 0:
             raise IllegalActionError(self._clause(action_id, "en"))
         self._played[-1].append((seat, action_id))
@@ -355,7 +357,7 @@ class Game:
         return tuple(events)
 
     def _begin_round(self) -> None:
-        self._starts.append(self.states.copy())
+        self._starts.append(copied(self.states))
         if not self.is_over:
             self._played.append([])
 
@@ -372,7 +374,7 @@ class Game:
             for face in hand:
                 counts[seat, face - 1] += 1
         deal_row(self.states, 0, counts)
-        self._starts[-1] = self.states.copy()
+        self._starts[-1] = copied(self.states)
 
     def _redeal(self, text: RoundText) -> None:
         """Put the dice of a record under the cups, if the record agrees with the rules on all else."""
@@ -397,7 +399,7 @@ class Game:
             legal_actions=self.legal_actions() if seat == self.seat else (),
         )  # fmt: skip
 
-    def observation(self, seat: int) -> npt.NDArray[np.int8]:
+    def observation(self, seat: int) -> Int8Array:
         """What ``seat`` may see, as 0/1 numbers, int8 ``(layout.size,)``; see ``observation.LAYOUT``."""
         out = np.empty(self.layout.size, np.int8)
         observe_row(self.states, 0, self._check_seat(seat), self._switches, self.num_seats, self.layout.max_quantity, out)
@@ -434,7 +436,7 @@ class Game:
         """An independent copy; it will roll the same dice."""
         twin = self.__class__.__new__(self.__class__)
         twin.__dict__.update(self.__dict__)
-        twin.states = self.states.copy()
+        twin.states = copied(self.states)
         twin._starts = list(self._starts)
         twin._played = [list(played) for played in self._played]
         return twin

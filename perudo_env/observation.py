@@ -18,7 +18,7 @@ from perudo_env.actions import FIRST_BID, face_of
 from perudo_env.jit import kernel
 from perudo_env.rules import Record
 from perudo_env.state import Phase
-from perudo_env.variant import MAX_FACES, MAX_STARTING_DICE, SWITCHES, switch_code, switch_values
+from perudo_env.variant import MAX_FACES, MAX_STARTING_DICE, SWITCHES, Variant, switch_code, switch_values
 
 
 @dataclass(frozen=True)
@@ -31,7 +31,6 @@ class Block:
 
 
 _PUBLIC = switch_code("dice_counts", "public")
-_FIRST_VALUE = np.array([0 if isinstance(switch_values(s)[0], str) else int(switch_values(s)[0]) for s in SWITCHES])
 _NUM_VALUES = np.array([len(switch_values(s)) for s in SWITCHES])
 _NUM_SWITCH_BITS = int(_NUM_VALUES.sum())
 
@@ -88,11 +87,13 @@ def switch_slices() -> dict[str, slice]:
     return {s: slice(int(e - n), int(e)) for s, e, n in zip(SWITCHES, ends, _NUM_VALUES, strict=True)}
 
 
-def encode_switches(record: Record) -> np.ndarray:
-    """The ``switches`` block of a state record, int8."""
+@cache
+def encode_switches(variant: Variant) -> np.ndarray:
+    """The ``switches`` block of a variant, int8, read-only."""
     bits = np.zeros(_NUM_SWITCH_BITS, np.int8)
-    for i, switch in enumerate(SWITCHES):
-        bits[switch_slices()[switch].start + int(record[switch]) - _FIRST_VALUE[i]] = 1
+    for switch, where in switch_slices().items():
+        bits[where.start + switch_values(switch).index(getattr(variant, switch))] = 1
+    bits.flags.writeable = False
     return bits
 
 
@@ -100,7 +101,7 @@ def encode_switches(record: Record) -> np.ndarray:
 def encode(s: Record, viewer: int, switches: np.ndarray, seats: int, quantities: int, out: np.ndarray) -> None:
     """Write what ``viewer`` sees into the int8 row ``out``, by the layout of ``seats`` and ``quantities``.
 
-    ``switches`` is :func:`encode_switches` of the record, made once per table. Blocks follow in LAYOUT's order.
+    ``switches`` is :func:`encode_switches` of its variant. Blocks follow in LAYOUT's order.
     """
     out[:] = 0
     n = s["num_seats"]

@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 from pettingzoo import AECEnv, ParallelEnv
-from pettingzoo.utils import wrappers
 from pettingzoo.utils.conversions import turn_based_aec_to_parallel
 
 from perudo_env.envs.aec import PerudoAEC as raw_env
+from perudo_env.envs.wrappers import AssertOutOfBounds, OrderEnforcing, TerminateIllegal
 
 __all__ = ["env", "parallel_env", "raw_env"]
 
@@ -27,9 +27,7 @@ def env(**arguments: Any) -> AECEnv:
     max_rounds: truncate after so many rounds; None plays to the end
     illegal (``raw_env`` alone matters): ``"raise"`` an error and change nothing, or ``"terminate"`` as the wrapper does
     """
-    wrapped: AECEnv = wrappers.TerminateIllegalWrapper(raw_env(**arguments), illegal_reward=-1)
-    wrapped = wrappers.AssertOutOfBoundsWrapper(wrapped)
-    return wrappers.OrderEnforcingWrapper(wrapped)
+    return OrderEnforcing(AssertOutOfBounds(TerminateIllegal(raw_env(**arguments), illegal_reward=-1)))
 
 
 def parallel_env(**arguments: Any) -> ParallelEnv:

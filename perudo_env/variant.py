@@ -157,6 +157,8 @@ def parse_variant(text: str) -> Variant:
 
 def as_variant(value: str | Variant) -> Variant:
     """A ``Variant`` from itself or from its text, for arguments that take either."""
+    if isinstance(value, Variant):
+        return value
     return parse_variant(value) if isinstance(value, str) else variant(value)
 
 

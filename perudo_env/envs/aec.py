@@ -85,20 +85,20 @@ class PerudoAEC(AECEnv):
         self._cumulative_rewards = dict.fromkeys(self.agents, 0.0)
         self.terminations = dict.fromkeys(self.agents, False)
         self.truncations = dict.fromkeys(self.agents, False)
-        self._no_mask = np.zeros(self.game.num_actions, np.int8)
-        self.infos = {agent: {"action_mask": self._no_mask.copy()} for agent in self.agents}
+        self.infos = {agent: {"action_mask": self._no_mask()} for agent in self.agents}
+        self._paid = False  # whether the last step has left anything in rewards
         self._skip_agent_selection = None
-        self._select()
+        self._select(self.game.action_mask(), self.game.observation(self.game.opener))
         if self.render_mode == "human":
             self.render()
 
     def observe(self, agent: str) -> dict[str, npt.NDArray[np.int8]]:
         """What an agent may see now, at any time and for any possible agent; the mask is all 0 unless it is to act."""
+        if agent == self._to_act:
+            return {"observation": self._seen.copy(), "action_mask": self._mask.copy()}
         if agent not in self._seats:
             raise ValueError(f"agent {agent!r} is not at this table: use one of {', '.join(self.possible_agents)}")
-        seat = self._seats[agent]
-        mask = self._mask if seat == self.game.seat else self._no_mask
-        return {"observation": self.game.observation(seat), "action_mask": mask.copy()}
+        return {"observation": self.game.observation(self._seats[agent]), "action_mask": self._no_mask()}
 
     def step(self, action: Any) -> None:
         """Play the selected agent's action id; None for an agent that is out.
@@ -112,20 +112,24 @@ class PerudoAEC(AECEnv):
             return
         if isinstance(action, bool | np.bool_) or not hasattr(action, "__index__"):
             raise IllegalActionError(f"{action!r} is not an action id: use a whole number from 0 to {self.game.num_actions - 1}")
+        mask, seen = self._no_mask(), np.empty(self.game.layout.size, np.int8)
         try:
-            round_ended = self.game.play(int(action))
+            round_ended = self.game.play(int(action), (mask, seen))
         except IllegalActionError:
             if self.illegal == "raise":
                 raise
             self._forfeit(agent)
             return
         self._cumulative_rewards[agent] = 0.0
-        self.infos[agent]["action_mask"] = self._no_mask.copy()
-        self._clear_rewards()
-        if round_ended:
+        self.infos[agent]["action_mask"] = self._no_mask()
+        if self._paid:
+            self._clear_rewards()
+        self._paid = round_ended
+        if not round_ended:
+            self._select(mask, seen)
+        else:
             self._settle()
-        self._select()
-        if round_ended:
+            self._select(mask, seen)
             self._accumulate_rewards()
             self._deads_step_first()
         if self.render_mode == "human":
@@ -154,15 +158,17 @@ class PerudoAEC(AECEnv):
         self._accumulate_rewards()
         self._deads_step_first()
 
-    def _select(self) -> None:
-        """Point at the seat to act and put its mask in its info; at the end of the game, at anybody still there."""
+    def _select(self, mask: npt.NDArray[np.int8], seen: npt.NDArray[np.int8]) -> None:
+        """Point at the seat to act, who is shown ``mask`` and ``seen``; at the end of the game, at anybody still there."""
         seat = self.game.seat
-        self._mask = self.game.action_mask() if seat is not None else self._no_mask
-        if seat is None:
-            self.agent_selection = self.agents[0]
-        else:
-            self.agent_selection = self.possible_agents[seat]
-            self.infos[self.agent_selection]["action_mask"] = self._mask.copy()
+        self._to_act = None if seat is None else self.possible_agents[seat]
+        self.agent_selection = self._to_act or self.agents[0]
+        if self._to_act is not None:
+            self._mask, self._seen = mask, seen
+            self.infos[self._to_act]["action_mask"] = mask.copy()
+
+    def _no_mask(self) -> npt.NDArray[np.int8]:
+        return np.zeros(self.game.num_actions, np.int8)
 
     def render(self) -> str | npt.NDArray[np.uint8] | None:
         """The open table as text (``ansi``) or as uint8 ``(H, W, 3)`` (``rgb_array``), or in a window (``human``)."""
