@@ -145,7 +145,7 @@ _KEY = Words(
     "* la source ne tranche pas ce point : un choix par défaut a été fait. Chaque exemple vient d'être vérifié par le moteur.",
 )
 _SOURCES = Words("Sources", "Sources")
-_VERDICT = {True: Words("legal", "permis"), False: Words("illegal", "interdit")}
+VERDICT = {True: Words("legal", "permis"), False: Words("illegal", "interdit")}
 
 
 def format_rulebook(book: Rulebook, languages: Sequence[str] = LANGUAGES, width: int = 100) -> str:
@@ -188,7 +188,7 @@ def format_example(example: Example, language: str = "en") -> str:
         return f"seat {expect.viewer} sees dice {seen}" if language == "en" else f"la place {expect.viewer} voit les dés {seen}"
     if isinstance(expect, Outcome):
         return f"{example.action}: {_format_outcome(expect, language)}"
-    verdict = f"{example.action}: {getattr(_VERDICT[expect], language)}"
+    verdict = f"{example.action}: {getattr(VERDICT[expect], language)}"
     why = Game.from_position(example.position).why_illegal(example.action, language)
     return verdict if why is None else f"{verdict} ({why})"
 

@@ -1,0 +1,116 @@
+"""The command ``perudo``: rules in force, positions explained and drawn, presets compared."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+from perudo_env.clauses import LANGUAGES
+from perudo_env.game import Game
+from perudo_env.variant import SWITCHES, VARIANTS, parse_variant
+
+EXAMPLE = "classic 22344/13566/23456/12455 opener=0 5x4"
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run one command; returns 0, or 2 after a word on stderr if what was asked for cannot be."""
+    args = _parser().parse_args(argv)
+    try:
+        print(args.run(args))
+    except (ValueError, OSError) as error:
+        if isinstance(error, BrokenPipeError):
+            # whoever reads, `head` for one, has seen enough; the interpreter flushes stdout once more at exit
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+            return 0
+        print(f"perudo: {error}", file=sys.stderr)
+        return 2
+    return 0
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog="perudo", description="Perudo: the rules in force, and positions explained.")
+    commands = parser.add_subparsers(required=True, metavar="COMMAND")
+
+    rules = commands.add_parser("rules", help="print the rules in force, with sources and checked examples")
+    rules.add_argument("--preset", default="classic", help=f"one of {', '.join(VARIANTS)} (default: classic)")
+    rules.add_argument(
+        "--set", dest="overrides", action="extend", nargs="+", default=[], metavar="switch=value", help="override switches of the preset"
+    )
+    rules.add_argument("--lang", choices=(*LANGUAGES, "both"), default="both", help="language (default: both)")
+    rules.set_defaults(run=_rules)
+
+    show = commands.add_parser("show", help="print a position, its legal actions, and why others are illegal")
+    show.add_argument("position", metavar="POSITION", help=f"for example '{EXAMPLE}'")
+    show.add_argument("actions", metavar="ACTION", nargs="*", help="actions to judge, like 6x4, 3P, dudo, calza, pass")
+    show.add_argument("--lang", choices=LANGUAGES, default="en", help="language (default: en)")
+    show.set_defaults(run=_show)
+
+    picture = commands.add_parser("picture", help="draw a position into a PNG file")
+    picture.add_argument("position", metavar="POSITION", help=f"for example '{EXAMPLE}'")
+    picture.add_argument("file", metavar="FILE.png", type=Path)
+    picture.add_argument("--viewer", type=int, metavar="SEAT", help="draw what this seat sees (default: all dice open)")
+    picture.set_defaults(run=_picture)
+
+    variants = commands.add_parser("variants", help="list the presets and their switches")
+    variants.set_defaults(run=_variants)
+    return parser
+
+
+def _rules(args: argparse.Namespace) -> str:
+    from perudo_env.rulebook import format_rulebook, rulebook
+
+    joint = "," if ":" in args.preset else ":"
+    variant = parse_variant(args.preset + (joint + ",".join(args.overrides) if args.overrides else ""))
+    return format_rulebook(rulebook(variant), LANGUAGES if args.lang == "both" else (args.lang,))
+
+
+def _show(args: argparse.Namespace) -> str:
+    from perudo_env import render
+    from perudo_env.rulebook import VERDICT
+
+    game = Game.from_position(args.position)
+    lines = [render.text(game, language=args.lang), *_legal(game, args.lang)]
+    for action in args.actions:
+        why = game.why_illegal(action, args.lang)
+        verdict = getattr(VERDICT[why is None], args.lang)
+        lines.append(f"{action}: {verdict}" + (f" ({why})" if why else ""))
+    return "\n".join(lines)
+
+
+def _legal(game: Game, language: str) -> list[str]:
+    """The legal actions in a line or two: the calls, then the bids as a range per face."""
+    from perudo_env.actions import Bid, Call
+    from perudo_env.scene import raises
+
+    calls = [str(a) for a in game.legal_actions() if isinstance(a, Call)]
+    ranges = [] if game.in_calza_window else sorted(raises(game).items(), key=lambda item: (item[0] == 1, item[0]))
+    bids = [f"{Bid(least, face)}" + (f"..{Bid(most, face)}" if most > least else "") for face, (least, most) in ranges]
+    return [f"{'legal' if language == 'en' else 'permis'}: {', '.join(calls + bids) or '-'}"]
+
+
+def _picture(args: argparse.Namespace) -> str:
+    from perudo_env import render
+    from perudo_env.png import write_png
+
+    pixels = render.picture(Game.from_position(args.position), args.viewer)
+    write_png(args.file, pixels)
+    return f"{args.file}: {pixels.shape[1]}x{pixels.shape[0]} pixels"
+
+
+def _variants(args: argparse.Namespace) -> str:
+    from perudo_env.rulebook_texts import SILENT
+
+    def cell(name: str, switch: str) -> str:
+        return str(getattr(VARIANTS[name], switch)) + "*" * (switch in SILENT.get(name, ()))
+
+    rows = [["switch", *VARIANTS], *([switch, *(cell(name, switch) for name in VARIANTS)] for switch in SWITCHES)]
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    table = ["  ".join(word.ljust(width) for word, width in zip(row, widths, strict=True)).rstrip() for row in rows]
+    return "\n".join([*table, "* the preset's source does not settle this; a default was chosen"])
+
+
+if __name__ == "__main__":
+    sys.exit(main())
