@@ -17,7 +17,13 @@ EXAMPLE = "classic 22344/13566/23456/12455 opener=0 5x4"
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run one command; returns 0, or 2 after a word on stderr if what was asked for cannot be."""
-    args = _parser().parse_args(argv)
+    parser = _parser()
+    args, rest = parser.parse_known_args(argv)
+    # argparse gives up on actions that follow an option
+    if rest and (not hasattr(args, "actions") or any(word.startswith("-") for word in rest)):
+        parser.error(f"unrecognized arguments: {' '.join(rest)}")
+    if rest:
+        args.actions += rest
     try:
         print(args.run(args))
     except (ValueError, OSError) as error:
@@ -31,27 +37,41 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(prog="perudo", description="Perudo: the rules in force, and positions explained.")
+    parser = argparse.ArgumentParser(
+        prog="perudo", description="Perudo: the rules in force, and positions explained."
+    )
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
 
     rules = commands.add_parser("rules", help="print the rules in force, with sources and checked examples")
     rules.add_argument("--preset", default="classic", help=f"one of {', '.join(VARIANTS)} (default: classic)")
     rules.add_argument(
-        "--set", dest="overrides", action="extend", nargs="+", default=[], metavar="switch=value", help="override switches of the preset"
+        "--set",
+        dest="overrides",
+        action="extend",
+        nargs="+",
+        default=[],
+        metavar="switch=value",
+        help="override switches of the preset",
     )
-    rules.add_argument("--lang", choices=(*LANGUAGES, "both"), default="both", help="language (default: both)")
+    rules.add_argument(
+        "--lang", choices=(*LANGUAGES, "both"), default="both", help="language (default: both)"
+    )
     rules.set_defaults(run=_rules)
 
     show = commands.add_parser("show", help="print a position, its legal actions, and why others are illegal")
     show.add_argument("position", metavar="POSITION", help=f"for example '{EXAMPLE}'")
-    show.add_argument("actions", metavar="ACTION", nargs="*", help="actions to judge, like 6x4, 3P, dudo, calza, pass")
+    show.add_argument(
+        "actions", metavar="ACTION", nargs="*", help="actions to judge, like 6x4, 3P, dudo, calza, pass"
+    )
     show.add_argument("--lang", choices=LANGUAGES, default="en", help="language (default: en)")
     show.set_defaults(run=_show)
 
     picture = commands.add_parser("picture", help="draw a position into a PNG file")
     picture.add_argument("position", metavar="POSITION", help=f"for example '{EXAMPLE}'")
     picture.add_argument("file", metavar="FILE.png", type=Path)
-    picture.add_argument("--viewer", type=int, metavar="SEAT", help="draw what this seat sees (default: all dice open)")
+    picture.add_argument(
+        "--viewer", type=int, metavar="SEAT", help="draw what this seat sees (default: all dice open)"
+    )
     picture.set_defaults(run=_picture)
 
     variants = commands.add_parser("variants", help="list the presets and their switches")
@@ -86,8 +106,13 @@ def _legal(game: Game, language: str) -> list[str]:
     from perudo_env.scene import raises
 
     calls = [str(a) for a in game.legal_actions() if isinstance(a, Call)]
-    ranges = [] if game.in_calza_window else sorted(raises(game).items(), key=lambda item: (item[0] == 1, item[0]))
-    bids = [f"{Bid(least, face)}" + (f"..{Bid(most, face)}" if most > least else "") for face, (least, most) in ranges]
+    ranges = (
+        [] if game.in_calza_window else sorted(raises(game).items(), key=lambda item: (item[0] == 1, item[0]))
+    )
+    bids = [
+        f"{Bid(least, face)}" + (f"..{Bid(most, face)}" if most > least else "")
+        for face, (least, most) in ranges
+    ]
     return [f"{'legal' if language == 'en' else 'permis'}: {', '.join(calls + bids) or '-'}"]
 
 
@@ -106,9 +131,14 @@ def _variants(args: argparse.Namespace) -> str:
     def cell(name: str, switch: str) -> str:
         return str(getattr(VARIANTS[name], switch)) + "*" * (switch in SILENT.get(name, ()))
 
-    rows = [["switch", *VARIANTS], *([switch, *(cell(name, switch) for name in VARIANTS)] for switch in SWITCHES)]
+    rows = [
+        ["switch", *VARIANTS],
+        *([switch, *(cell(name, switch) for name in VARIANTS)] for switch in SWITCHES),
+    ]
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    table = ["  ".join(word.ljust(width) for word, width in zip(row, widths, strict=True)).rstrip() for row in rows]
+    table = [
+        "  ".join(word.ljust(width) for word, width in zip(row, widths, strict=True)).rstrip() for row in rows
+    ]
     return "\n".join([*table, "* the preset's source does not settle this; a default was chosen"])
 
 

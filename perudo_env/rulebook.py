@@ -45,7 +45,11 @@ class Standing:
     def words(self) -> Words:
         """The standing in words."""
         by_en, by_fr = _listed(self.stated_by, "and"), _listed(self.stated_by, "et")
-        found = Words(f"found in {by_en}", f"se trouve dans {by_fr}") if by_en else Words("found in none of the five texts", "dans aucun des cinq textes")
+        found = (
+            Words(f"found in {by_en}", f"se trouve dans {by_fr}")
+            if by_en
+            else Words("found in none of the five texts", "dans aucun des cinq textes")
+        )
         s = self.source
         return {
             "stated": Words(s or by_en, s or by_fr),
@@ -100,7 +104,9 @@ def _clause(variant: Variant, key: str) -> Clause:
         text = by_value.get(value) or by_value[None]
     else:
         text = texts.FIXED[key]
-    remarks = [texts.REMARKS[at] for at in ((variant.name, key, value), (None, key, value)) if at in texts.REMARKS]
+    remarks = [
+        texts.REMARKS[at] for at in ((variant.name, key, value), (None, key, value)) if at in texts.REMARKS
+    ]
     return Clause(
         key=key,
         switch=key if is_switch else None,
@@ -161,7 +167,11 @@ def _format_in(book: Rulebook, language: str, width: int) -> str:
     lines.append(getattr(_KEY, language))
     for clause in book.clauses:
         lines += ["", *_format_clause(clause, language, width)]
-    lines += ["", f"{getattr(_SOURCES, language)}:", *(f"  {s}  {getattr(w, language)}" for s, w in texts.SOURCES.items())]
+    lines += [
+        "",
+        f"{getattr(_SOURCES, language)}:",
+        *(f"  {s}  {getattr(w, language)}" for s, w in texts.SOURCES.items()),
+    ]
     return "\n".join(lines)
 
 
@@ -185,7 +195,11 @@ def format_example(example: Example, language: str = "en") -> str:
     expect = example.expect
     if isinstance(expect, Sight):
         seen = " ".join("?" if d is None else str(d) for d in expect.dice)
-        return f"seat {expect.viewer} sees dice {seen}" if language == "en" else f"la place {expect.viewer} voit les dés {seen}"
+        return (
+            f"seat {expect.viewer} sees dice {seen}"
+            if language == "en"
+            else f"la place {expect.viewer} voit les dés {seen}"
+        )
     if isinstance(expect, Outcome):
         return f"{example.action}: {_format_outcome(expect, language)}"
     verdict = f"{example.action}: {getattr(VERDICT[expect], language)}"

@@ -58,7 +58,9 @@ def check(example: Example) -> None:
     else:
         found = game.why_illegal(example.action) is None
     if found != example.expect:
-        raise RulebookError(f"{example.position}: {example.action or 'the view'} should be {example.expect}, the engine says {found}")
+        raise RulebookError(
+            f"{example.position}: {example.action or 'the view'} should be {example.expect}, the engine says {found}"
+        )
 
 
 def outcome(game: Game, action: str) -> Outcome:
@@ -88,7 +90,13 @@ def _claimed(expected: Outcome, found: Outcome) -> Outcome:
 
 
 def _position(
-    v: Variant, hands: str, bids: str = "", *, palifico: bool = False, spent: Sequence[int] = (), window: bool = False
+    v: Variant,
+    hands: str,
+    bids: str = "",
+    *,
+    palifico: bool = False,
+    spent: Sequence[int] = (),
+    window: bool = False,
 ) -> str:
     """A position of ``v`` as text, every Calza window passed but, with ``window``, the last."""
     dealt = [tuple(map(int, hand)) for hand in hands.split("/")]
@@ -106,7 +114,12 @@ def _table(v: Variant, least_dice: int = 8) -> str:
     seats = max(3, -(-least_dice // v.starting_dice))
     faces = "223441356623456124551123663345"
     return "/".join(
-        "".join(sorted(str((int(faces[(5 * s + d) % len(faces)]) - 1) % v.num_faces + 1) for d in range(v.starting_dice)))
+        "".join(
+            sorted(
+                str((int(faces[(5 * s + d) % len(faces)]) - 1) % v.num_faces + 1)
+                for d in range(v.starting_dice)
+            )
+        )
         for s in range(seats)
     )
 
@@ -199,7 +212,9 @@ def _calza(v: Variant) -> list[Example]:
         found += _verdicts(v, _position(v, _table(v), "3x2", window=True), "calza pass", "dudo 4x2")
         found += _verdicts(v, _position(v, _table(v), "3x2"), "dudo 4x2", "calza pass")
     full = "2" * v.starting_dice
-    found.append(Example(_position(v, f"2/{full}/2", "1x2", window=True), "calza", Outcome(len(full) + 2, seat=1)))
+    found.append(
+        Example(_position(v, f"2/{full}/2", "1x2", window=True), "calza", Outcome(len(full) + 2, seat=1))
+    )
     held = _position(v, f"2/{full}/2", f"{len(full) + 2}x2", window=True)
     found.append(Example(held, "calza", Outcome(len(full) + 2, seat=1, change=0)))
     if v.starting_dice > 1:

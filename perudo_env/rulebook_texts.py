@@ -257,14 +257,24 @@ REMARKS: dict[tuple[str | None, str, Any], Words] = {
         "S2's sentence on leaving Pacos and its example disagree; the example (4 Pacos, then 9 dice) is followed.",
         "Dans S2, la phrase sur la sortie des Pacos et son exemple se contredisent ; l'exemple (4 Pacos, puis 9 dés) est suivi.",
     ),
-    ("marquoir", "calza", "on_turn"): Words("S3 plays Calza but does not say who may speak.", "S3 joue le Calza sans dire qui peut parler."),
-    ("marquoir", "starting_dice", 5): Words("S3 also plays 3 dice, or 6.", "S3 se joue aussi à 3 dés, ou à 6."),
+    ("marquoir", "calza", "on_turn"): Words(
+        "S3 plays Calza but does not say who may speak.", "S3 joue le Calza sans dire qui peut parler."
+    ),
+    ("marquoir", "starting_dice", 5): Words(
+        "S3 also plays 3 dice, or 6.", "S3 se joue aussi à 3 dés, ou à 6."
+    ),
     ("classic", "calza", "off"): Words("Calza is an option of S0.", "Le Calza est une option de S0."),
     ("evening", "calza", "off"): Words("Calza is an option of S4.", "Le Calza est une option de S4."),
-    ("box", "calza", "off"): Words("Calza, said by anyone, is an option of S2.", "Le Calza, dit par n'importe qui, est une option de S2."),
-    ("box", "dice_counts", "hidden"): Words("Showing the counts is an option of S2.", "Montrer les nombres est une option de S2."),
+    ("box", "calza", "off"): Words(
+        "Calza, said by anyone, is an option of S2.", "Le Calza, dit par n'importe qui, est une option de S2."
+    ),
+    ("box", "dice_counts", "hidden"): Words(
+        "Showing the counts is an option of S2.", "Montrer les nombres est une option de S2."
+    ),
     (None, "palifico", "each_drop"): Words(
         "With two players left too: no text excludes it.", "À deux joueurs aussi : aucun texte ne l'exclut."
     ),
-    (None, "palifico", "once"): Words("With two players left too: no text excludes it.", "À deux joueurs aussi : aucun texte ne l'exclut."),
+    (None, "palifico", "once"): Words(
+        "With two players left too: no text excludes it.", "À deux joueurs aussi : aucun texte ne l'exclut."
+    ),
 }
