@@ -118,7 +118,8 @@ def last_reveal(game: Game) -> Reveal | None:
         return None
     begin = next(i for i in reversed(range(end)) if isinstance(events[i], RoundStarted))
     started, called, shown = events[begin], events[end - 1], events[end]
-    assert isinstance(started, RoundStarted) and isinstance(called, DudoSaid | CalzaSaid)
+    assert isinstance(started, RoundStarted)
+    assert isinstance(called, DudoSaid | CalzaSaid)
     assert isinstance(shown, Revealed)
     moved: Event | None = events[end + 1] if end + 1 < len(events) else None
     change = -1 if isinstance(moved, DieLost) else int(isinstance(moved, DieRegained))
