@@ -15,7 +15,7 @@ Points = npt.NDArray[np.float64]
 
 _X = 0.68  # the height of an x
 _GAP = 0.26  # between two glyphs, stroke width included
-_SPACE = 0.36
+_SPACE = 0.46
 
 
 def _arc(cx: float, cy: float, rx: float, ry: float, begin: float, end: float) -> list[tuple[float, float]]:
