@@ -4,7 +4,9 @@ All reading of observations by scripted agents, and the derived inputs of learne
 padded to a larger layout: absent seats read as seats without dice, absent quantities are never bid.
 
 Hidden dice counts: an observation of ``dice_counts = hidden`` shows only who is alive. Each other living seat is then
-taken to hold the mean of a full cup and the viewer's own dice, rounded up; the opener of a palifico round, one die.
+taken to hold 0.6 of the viewer's own dice and 0.28 of a full cup, rounded: the straight line through the means of
+others' dice per own dice, 1.9 to 4.3 for 1 to 5, in 3,000 ``box`` games of threshold agents at 2, 4 and 6 seats. The
+opener of a palifico round is taken to hold one die.
 """
 
 from __future__ import annotations
@@ -164,7 +166,8 @@ def read_dice(row: np.ndarray, starts: np.ndarray, seats: int, seen: Seen) -> No
             count += row[starts[_DICE] + r * MAX_STARTING_DICE + k]
         if count == 0:
             seen["counts_hidden"] = 1
-            count = 1 if seen["is_palifico"] and r == seen["opener"] else (seen["starting_dice"] + own + 1) // 2
+            usual = max(1, int(0.6 * own + 0.28 * seen["starting_dice"] + 0.5))
+            count = 1 if seen["is_palifico"] and r == seen["opener"] else usual
         seen["dice"][r] = count
         seen["num_alive"] += 1
         if r > 0:
