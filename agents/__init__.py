@@ -17,7 +17,7 @@ BASELINES: dict[str, str] = {
     "bluffer": "agents.bluffer:BlufferPolicy",
     "inference": "agents.inference:InferencePolicy",
 }
-"""The scripted agents, weakest to strongest: name -> ``module:class``. They read every table, so take no arguments."""
+"""The scripted agents: name -> ``module:class``. They read every table, so take no arguments."""
 
 LOADERS: dict[str, str] = {}
 """How learned agents are read: the ``kind`` in a folder's ``policy.json`` -> ``module:function(folder, variant, num_seats)``."""
@@ -85,7 +85,9 @@ def _imported(path: str) -> Any:
 
 def _policy(name: str, made: Any) -> Policy:
     if not isinstance(made, Policy):
-        raise ValueError(f"agent {name!r} gave {type(made).__name__}, which has no act and probs: it is not a Policy")
+        raise ValueError(
+            f"agent {name!r} gave {type(made).__name__}, which has no act and probs: it is not a Policy"
+        )
     return made
 
 

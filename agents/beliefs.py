@@ -2,10 +2,10 @@
 
 Dice are independent and bids public, so a belief about the table is one belief per seat, given that each bid depends
 on its bidder's hand and on public facts alone. The model of a bidder is simple: it bids what it thinks will hold.
-It counts its own matches exactly, other seats' dice as fair, and adds ``credit`` matches for every other seat that
-has bid the face. A bid's likelihood, given m own matches, is ``floor`` plus the chance that the bidder sees for it,
-relative to its best hand, to the power ``trust``; below 1 it tempers the belief in honest bidding. Raising rather
-than doubting speaks for the bid raised over in the same way, with the power ``assent``.
+It counts its own matches exactly and other seats' dice as fair. A bid's likelihood, given m own matches, is ``floor``
+plus the chance that the bidder sees for it, relative to its best hand, to the power ``trust``; below 1 it tempers the
+belief in honest bidding. Raising rather than doubting speaks for the bid raised over in the same way, with the power
+``assent``.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from math import factorial, prod
 
 import numpy as np
 
-from agents.features import NOBODY, Seen, chance_of_more
+from agents.features import Seen, chance_of_more
 from perudo_env.actions import PACO, face_of, quantity_of
 from perudo_env.jit import kernel
 from perudo_env.variant import MAX_FACES, MAX_SEATS, MAX_STARTING_DICE
@@ -42,70 +42,49 @@ HANDS, HAND_CHANCES, FIRST_HAND = hand_tables()
 
 
 @kernel
-def believed_chance(tail: np.ndarray, seen: Seen, face: int, num_dice: int, needed: float) -> float:
-    """P(at least ``needed`` of ``num_dice`` match), linear between whole numbers."""
-    whole = int(np.floor(needed))
-    part = needed - whole
-    chance: float = chance_of_more(tail, seen, face, num_dice, whole)
-    if part > 0:
-        chance += part * (chance_of_more(tail, seen, face, num_dice, whole + 1) - chance)
-    return chance
-
-
-@kernel
 def weigh_bid(
-    tail: np.ndarray, seen: Seen, seat: int, bid: int, credit: float, floor: float, power: float, likelihood: np.ndarray
+    tail: np.ndarray, seen: Seen, seat: int, bid: int, floor: float, power: float, likelihood: np.ndarray
 ) -> None:
-    """Multiply a seat's ``likelihood``, ``(faces, matches)``, by that of its standing up for ``bid``.
-
-    ``credit`` is what it adds for the other seats that have bid the face.
-    """
+    """Multiply a seat's ``likelihood``, ``(faces, matches)``, by that of its standing up for ``bid``."""
     own, face, quantity = seen["dice"][seat], face_of(bid), quantity_of(bid)
-    own_dice = seen["dice"][0]
-    unseen = seen["num_others"] + own_dice - own
-    best = believed_chance(tail, seen, face, unseen, quantity - own - credit)
+    unseen = seen["num_others"] + seen["dice"][0] - own
+    best = chance_of_more(tail, seen, face, unseen, quantity - own)
     if best <= 0.0:
         return
     for m in range(own + 1):
-        chance = believed_chance(tail, seen, face, unseen, quantity - m - credit)
+        chance = chance_of_more(tail, seen, face, unseen, quantity - m)
         likelihood[face - 1, m] *= floor + (1.0 - floor) * (chance / best) ** power
 
 
 @kernel
 def weigh_bids(
-    tail: np.ndarray, seen: Seen, model: np.ndarray, likelihood: np.ndarray, spoke: np.ndarray, support: np.ndarray
+    tail: np.ndarray, seen: Seen, model: np.ndarray, likelihood: np.ndarray, spoke: np.ndarray
 ) -> None:
-    """Fill ``likelihood`` ``(seats, faces, matches)`` from all bids of the round.
+    """Fill ``likelihood`` ``(seats, faces, matches)`` and ``spoke`` ``(seats,)``, who bid, from all bids of the round.
 
-    ``spoke`` ``(seats,)`` says who bid; ``support`` ``(seats, faces)`` who bid which face. ``model`` is
-    (trust, assent, floor, credit).
+    ``model`` begins with trust, assent, floor.
     """
-    trust, assent, floor, credit = model[0], model[1], model[2], model[3]
+    trust, assent, floor = model[0], model[1], model[2]
     likelihood[:] = 1.0
     spoke[:] = False
-    support[:] = False
-    backers = np.zeros(MAX_FACES, np.int64)
     for i in range(seen["num_bids"]):
-        seat, bid = seen["bidders"][i], seen["bids"][i]
-        if seat == NOBODY:
-            continue
-        face = face_of(bid)
+        seat = seen["bidders"][i]
         if seat > 0 and seen["dice"][seat] > 0:
             spoke[seat] = True
-            if i > 0 and assent > 0:
-                before = face_of(seen["bids"][i - 1])
-                others = backers[before - 1] - support[seat, before - 1]
-                weigh_bid(tail, seen, seat, seen["bids"][i - 1], credit * others, floor, assent, likelihood[seat])
-            others = backers[face - 1] - support[seat, face - 1]
-            weigh_bid(tail, seen, seat, bid, credit * others, floor, trust, likelihood[seat])
-        if not support[seat, face - 1]:
-            support[seat, face - 1] = True
-            backers[face - 1] += 1
+            weigh_bid(tail, seen, seat, seen["bids"][i], floor, trust, likelihood[seat])
+            if i > 0:
+                weigh_bid(tail, seen, seat, seen["bids"][i - 1], floor, assent, likelihood[seat])
 
 
 @kernel
 def match_chances(
-    hands: np.ndarray, chances: np.ndarray, first: np.ndarray, seen: Seen, seat: int, likelihood: np.ndarray, pmf: np.ndarray
+    hands: np.ndarray,
+    chances: np.ndarray,
+    first: np.ndarray,
+    seen: Seen,
+    seat: int,
+    likelihood: np.ndarray,
+    pmf: np.ndarray,
 ) -> None:
     """Write P(the seat has m dice that match a face), ``(faces, matches)``: Bayes' rule over all its hands."""
     pmf[:] = 0.0
@@ -133,7 +112,9 @@ def prior_chances(tail: np.ndarray, seen: Seen, seat: int, pmf: np.ndarray) -> N
     dice = seen["dice"][seat]
     for face in range(1, seen["num_faces"] + 1):
         for m in range(dice + 1):
-            pmf[face - 1, m] = chance_of_more(tail, seen, face, dice, m) - chance_of_more(tail, seen, face, dice, m + 1)
+            pmf[face - 1, m] = chance_of_more(tail, seen, face, dice, m) - chance_of_more(
+                tail, seen, face, dice, m + 1
+            )
 
 
 @kernel
@@ -155,12 +136,11 @@ def believe(
     seen: Seen,
     model: np.ndarray,
     pmf: np.ndarray,
-    support: np.ndarray,
 ) -> None:
-    """Write the belief about every other seat, ``pmf`` ``(seats, faces, matches)``, and who bid which face, ``support``."""
+    """Write the belief about every other seat: P(it has m dice that match a face), ``pmf`` ``(seats, faces, matches)``."""
     likelihood = np.empty((MAX_SEATS, MAX_FACES, MAX_STARTING_DICE + 1))
     spoke = np.empty(MAX_SEATS, np.bool_)
-    weigh_bids(tail, seen, model, likelihood, spoke, support)
+    weigh_bids(tail, seen, model, likelihood, spoke)
     for seat in range(1, MAX_SEATS):
         if seen["dice"][seat] == 0:
             pmf[seat] = 0.0

@@ -34,7 +34,11 @@ MAX_OTHERS = (MAX_SEATS - 1) * MAX_STARTING_DICE
 SEEN = np.dtype(
     [
         ("own", np.int8, (MAX_FACES,)),  # own dice per face; column 0 holds the Pacos
-        ("dice", np.int8, (MAX_SEATS,)),  # dice per relative seat (0 is the viewer), assumed where hidden; 0: out or absent
+        (
+            "dice",
+            np.int8,
+            (MAX_SEATS,),
+        ),  # dice per relative seat (0 is the viewer), assumed where hidden; 0: out or absent
         ("num_others", np.int16),  # dice of all other seats together, assumed where hidden
         ("num_alive", np.int8),  # seats with dice, the viewer included
         ("counts_hidden", np.int8),  # 1: the other counts in `dice` are assumed
@@ -100,7 +104,9 @@ def _layout_of_widths(size: int, actions: int) -> Layout:
     for seats in range(MIN_SEATS, MAX_SEATS + 1):
         if num_actions(quantities) == actions and layout(seats, quantities).size == size:
             return layout(seats, quantities)
-    raise ValueError(f"observations of width {size} with masks of width {actions} belong to no table: use Batch.observe() and Batch.masks()")
+    raise ValueError(
+        f"observations of width {size} with masks of width {actions} belong to no table: use Batch.observe() and Batch.masks()"
+    )
 
 
 # ---------------------------------------------------------------------------------------------- reading one row
@@ -125,7 +131,9 @@ def first_bit(row: np.ndarray, start: int, size: int) -> int:
 
 
 @kernel
-def read_bids(row: np.ndarray, starts: np.ndarray, seats: int, quantities: int, paco_bids: int, seen: Seen) -> None:
+def read_bids(
+    row: np.ndarray, starts: np.ndarray, seats: int, quantities: int, paco_bids: int, seen: Seen
+) -> None:
     """Write the bids of the round, in order, and their bidders."""
     seen["num_bids"] = 0
     standing = first_bit(row, starts[_STANDING], quantities * MAX_FACES)
@@ -214,7 +222,9 @@ def chance_of_more(tail: np.ndarray, seen: Seen, face: int, num_dice: int, neede
 
 
 @kernel
-def read_rows(observations: np.ndarray, starts: np.ndarray, seats: int, quantities: int, out: np.ndarray) -> None:
+def read_rows(
+    observations: np.ndarray, starts: np.ndarray, seats: int, quantities: int, out: np.ndarray
+) -> None:
     """Read every row into a SEEN record."""
     for i in range(observations.shape[0]):
         read(observations[i], starts, seats, quantities, out[i])
@@ -291,5 +301,7 @@ def bid_chances(observations: Int8Array, masks: Int8Array) -> Chances:
     holds = np.empty((batch, lay.max_quantity, MAX_FACES), np.float32)
     exactly = np.empty_like(holds)
     standing = np.empty(batch, np.int64)
-    chances_rows(observations, block_starts(lay), lay.num_seats, TAIL, np.zeros(1, SEEN), holds, exactly, standing)
+    chances_rows(
+        observations, block_starts(lay), lay.num_seats, TAIL, np.zeros(1, SEEN), holds, exactly, standing
+    )
     return Chances(holds, exactly, standing)

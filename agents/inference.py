@@ -14,8 +14,8 @@ from dataclasses import astuple, dataclass
 
 import numpy as np
 
-from agents.beliefs import FIRST_HAND, HAND_CHANCES, HANDS, add_matches, believe, believed_chance
-from agents.features import SEEN, TAIL, Seen, block_starts, layout_of, matches_in, read
+from agents.beliefs import FIRST_HAND, HAND_CHANCES, HANDS, add_matches, believe
+from agents.features import SEEN, TAIL, Seen, block_starts, chance_of_more, layout_of, matches_in, read
 from agents.odds import FloatArray
 from perudo_env.actions import CALZA, DUDO, FIRST_BID, PASS, bid_id, face_of, quantity_of
 from perudo_env.jit import kernel
@@ -29,20 +29,18 @@ _TOTALS = MAX_SEATS * MAX_STARTING_DICE + 2
 class Reading:
     """The numbers of the model; tuned by matches against the other scripted agents, none comes from a rule text."""
 
-    trust: float = 0.7  # power of a bid's likelihood: 0 learns nothing, 1 takes bidders for honest
-    assent: float = 0.2  # the same for not doubting the bid before
-    floor: float = 0.1  # likelihood of a bid that looks impossible: the share of bluffs
-    credit: float = 0.7  # matches that a bidder adds for each other seat that has bid the face
-    doubt_at: float = 0.45  # the next seat doubts half the time at this chance of the bid
+    trust: float = 0.9  # power of a bid's likelihood: 0 learns nothing, 1 takes bidders for honest
+    assent: float = 0.1  # the same for not doubting the bid before
+    floor: float = 0.03  # likelihood of a bid that looks impossible: the share of bluffs
+    doubt_at: float = 0.62  # the next seat doubts half the time at this chance of the bid, by its own dice
     doubt_width: float = 0.1  # how quickly its doubt grows below
-    round_goes_on: float = 0.2  # value of not being doubted, in dice that another seat loses
-    temperature: float = 0.03  # of the softmax over values, in own dice
-    bluff_rate: float = 0.05  # share of raises chosen loosely
-    bluff_temperature: float = 0.2
+    round_goes_on: float = 0.4  # value of not being doubted, in dice that another seat loses
+    temperature: float = 0.01  # of the softmax over values, in own dice
+    bluff_rate: float = 0.03  # share of raises chosen loosely
+    bluff_temperature: float = 0.1
 
 
-_DOUBT_AT, _DOUBT_WIDTH, _GOES_ON, _TEMPERATURE, _BLUFF_RATE, _BLUFF_TEMPERATURE = range(4, 10)
-_CREDIT = 3
+_DOUBT_AT, _DOUBT_WIDTH, _GOES_ON, _TEMPERATURE, _BLUFF_RATE, _BLUFF_TEMPERATURE = range(3, 9)
 
 
 class InferencePolicy(SampledPolicy):
@@ -109,7 +107,6 @@ def value_raises(
     mask: np.ndarray,
     face: int,
     pmf: np.ndarray,
-    support: np.ndarray,
     model: np.ndarray,
     worth: float,
     rest: np.ndarray,
@@ -123,9 +120,6 @@ def value_raises(
         rest[k] += rest[k + 1]
     own = matches_in(seen["own"], face, seen["wild"])
     unseen = seen["num_others"] + seen["dice"][0] - answering_dice
-    backers = 1
-    for seat in range(1, MAX_SEATS):
-        backers += support[seat, face - 1] and seat != answering
     for quantity in range(1, (mask.size - FIRST_BID) // MAX_FACES + 1):
         bid = bid_id(quantity, face)
         if not mask[bid]:
@@ -137,7 +131,7 @@ def value_raises(
                 continue
             needed = quantity - own - m
             holds = 1.0 if needed <= 0 else (rest[needed] if needed <= size else 0.0)
-            thought = believed_chance(tail, seen, face, unseen, quantity - m - model[_CREDIT] * backers)
+            thought = chance_of_more(tail, seen, face, unseen, quantity - m)
             doubt = 1.0 / (1.0 + np.exp((thought - model[_DOUBT_AT]) / model[_DOUBT_WIDTH]))
             doubted = holds * worth - (1.0 - holds)
             value += chance * (doubt * doubted + (1.0 - doubt) * model[_GOES_ON] * worth)
@@ -145,7 +139,9 @@ def value_raises(
 
 
 @kernel
-def add_softmax(values: np.ndarray, mask: np.ndarray, start: int, temperature: float, weight: float, probs: np.ndarray) -> None:
+def add_softmax(
+    values: np.ndarray, mask: np.ndarray, start: int, temperature: float, weight: float, probs: np.ndarray
+) -> None:
     """Add ``weight`` times the softmax over the legal actions from ``start`` on."""
     best = -np.inf
     for a in range(start, mask.size):
@@ -190,18 +186,17 @@ def decide_rows(
 ) -> None:
     """Write the distribution over actions for every row."""
     pmf = np.empty((MAX_SEATS, MAX_FACES, MAX_STARTING_DICE + 1))
-    support = np.empty((MAX_SEATS, MAX_FACES), np.bool_)
     total = np.empty(_TOTALS)
     values = np.empty(masks.shape[1])
     for i in range(observations.shape[0]):
         seen = scratch[0]
         read(observations[i], starts, seats, quantities, seen)
-        believe(tail, hands, hand_chances, first_hand, seen, model, pmf, support)
+        believe(tail, hands, hand_chances, first_hand, seen, model, pmf)
         worth = 1.0 / max(1, seen["num_alive"] - 1)
         values[:] = 0.0
         if seen["num_bids"] > 0:
             value_calls(seen, pmf, worth, total, values)
         if not seen["in_window"]:
             for face in range(1, seen["num_faces"] + 1):
-                value_raises(tail, seen, masks[i], face, pmf, support, model, worth, total, values)
+                value_raises(tail, seen, masks[i], face, pmf, model, worth, total, values)
         mix(values, masks[i], model, probs[i])

@@ -83,7 +83,9 @@ def rotations(lineups: npt.ArrayLike) -> SeatArray:
     return deals[:, turned].reshape(-1, num_seats)
 
 
-def _steps(batch: Batch, policies: Sequence[Policy], seats: SeatArray, rng: np.random.Generator) -> Iterator[tuple[int, int]]:
+def _steps(
+    batch: Batch, policies: Sequence[Policy], seats: SeatArray, rng: np.random.Generator
+) -> Iterator[tuple[int, int]]:
     """Play a batch to its end; yields, per step, how many games it finished and how many decisions it took."""
     masks, seen = batch.masks(), batch.observe()
     actions = np.zeros(batch.num_games, np.int64)
@@ -112,14 +114,22 @@ def _joined(parts: list[Played]) -> Played:
     )
 
 
-def _checked(policies: Sequence[Policy], lineups: npt.ArrayLike, seeds: npt.ArrayLike) -> tuple[SeatArray, npt.NDArray[np.uint64]]:
+def _checked(
+    policies: Sequence[Policy], lineups: npt.ArrayLike, seeds: npt.ArrayLike
+) -> tuple[SeatArray, npt.NDArray[np.uint64]]:
     seats = np.asarray(lineups, np.int64)
     if seats.ndim != 2 or len(seats) == 0:
-        raise ValueError(f"lineups of shape {seats.shape}: give (num_games, num_seats) with at least one game")
+        raise ValueError(
+            f"lineups of shape {seats.shape}: give (num_games, num_seats) with at least one game"
+        )
     table_size(seats.shape[1])
     if seats.min() < 0 or seats.max() >= len(policies):
-        raise ValueError(f"lineups name policies {seats.min()} to {seats.max()}, but there are {len(policies)}: use 0 to {len(policies) - 1}")
+        raise ValueError(
+            f"lineups name policies {seats.min()} to {seats.max()}, but there are {len(policies)}: use 0 to {len(policies) - 1}"
+        )
     game_seeds = np.asarray(seeds)
     if game_seeds.shape != (len(seats),) or game_seeds.dtype.kind not in "ui":
-        raise ValueError(f"seeds of shape {game_seeds.shape} and type {game_seeds.dtype}: give {len(seats)} whole numbers, one per game")
+        raise ValueError(
+            f"seeds of shape {game_seeds.shape} and type {game_seeds.dtype}: give {len(seats)} whole numbers, one per game"
+        )
     return seats, game_seeds.astype(np.uint64)

@@ -37,7 +37,11 @@ from train.progress import progress
 class Arena:
     """Let agents play each other and say who is stronger, with 95% intervals."""
 
-    agents: Annotated[tuple[str, ...], tyro.conf.arg(metavar="AGENT [AGENT ...]")] = ("inference", "odds", "threshold")
+    agents: Annotated[tuple[str, ...], tyro.conf.arg(metavar="AGENT [AGENT ...]")] = (
+        "inference",
+        "odds",
+        "threshold",
+    )
     """Names, checkpoint folders, or package.module:factory; at least one."""
     variant: str = "classic"
     """A preset, with switches if need be: box:calza=anyone,starting_dice=3."""
@@ -88,12 +92,23 @@ def run(arena: Arena, console: Console | None = None) -> Outcome:
     with progress("games", deals * arena.seats * (1 + cells), console) as advance:
         result = summarise(names, play_deals(policies, lineups, variant, arena.seed, advance))
         rest = _rest(arena, variant, policies, advance)
-    folder = arena.out or Path("runs") / f"arena-{variant.name}-{arena.seats}seats-{datetime.now():%Y%m%d-%H%M%S}"
+    folder = (
+        arena.out or Path("runs") / f"arena-{variant.name}-{arena.seats}seats-{datetime.now():%Y%m%d-%H%M%S}"
+    )
     console.print(report.standings_table(result, str(variant)))
     console.print(report.matrix_table("placed before", names, result.pairs, 0.5))
     if rest:
-        console.print(report.matrix_table("one seat (row) against the rest (column): win share", names, rest, result.fair_share))
-    report.write(folder, result, rest, {**vars(arena), "variant": str(variant), "deals": deals, "agents": list(arena.agents)})
+        console.print(
+            report.matrix_table(
+                "one seat (row) against the rest (column): win share", names, rest, result.fair_share
+            )
+        )
+    report.write(
+        folder,
+        result,
+        rest,
+        {**vars(arena), "variant": str(variant), "deals": deals, "agents": list(arena.agents)},
+    )
     console.print(f"results in {folder}")
     return Outcome(result, folder, rest)
 

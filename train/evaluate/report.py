@@ -45,7 +45,9 @@ def matrix_table(title: str, names: Sequence[str], matrix: Matrix, fair: float) 
     """A matrix of estimates, the row's agent against the column's."""
     table = Table("", *names, title=f"{title} (fair {fair:.3f})")
     for a, name in enumerate(names):
-        table.add_row(name, *(_judged(matrix[a, b], fair) if (a, b) in matrix else "" for b in range(len(names))))
+        table.add_row(
+            name, *(_judged(matrix[a, b], fair) if (a, b) in matrix else "" for b in range(len(names)))
+        )
     return table
 
 
@@ -55,7 +57,17 @@ def write(folder: Path, result: Result, rest: Matrix, settings: Mapping[str, Any
     (folder / "arena.json").write_text(json.dumps(settings, indent=2, default=str) + "\n", encoding="utf-8")
     _write_csv(
         folder / "standings.csv",
-        ["agent", "seats", "win_share", "win_share_low", "win_share_high", "fair_share", "mean_place", "mean_place_low", "mean_place_high"],
+        [
+            "agent",
+            "seats",
+            "win_share",
+            "win_share_low",
+            "win_share_high",
+            "fair_share",
+            "mean_place",
+            "mean_place_low",
+            "mean_place_high",
+        ],
         ([s.agent, s.seats, *s.win_share, result.fair_share, *s.mean_place] for s in result.standings),
     )
     _write_matrix(folder / "pairs.csv", "placed_before", result, result.pairs, 0.5)
@@ -88,11 +100,20 @@ def _draw(path: Path, result: Result, rest: Matrix, variant: str) -> None:
     reach = [[s.value - s.low for s in shares], [s.high - s.value for s in shares]]
     axes[0].bar(result.agents, [s.value for s in shares], yerr=reach, capsize=4, color="#4c78a8")
     axes[0].axhline(result.fair_share, color="black", linestyle="--", linewidth=1, label="fair share")
-    axes[0].set(title=f"{variant}, {result.num_seats} seats, {result.num_games} games", ylabel="win share, 95% intervals")
+    axes[0].set(
+        title=f"{variant}, {result.num_seats} seats, {result.num_games} games",
+        ylabel="win share, 95% intervals",
+    )
     axes[0].legend()
     _heat(axes[1], "row placed before column", result.agents, result.pairs, 0.5)
     if rest:
-        _heat(axes[2], "win share of one (row) against the rest (column)", result.agents, rest, result.fair_share)
+        _heat(
+            axes[2],
+            "win share of one (row) against the rest (column)",
+            result.agents,
+            rest,
+            result.fair_share,
+        )
     axes[0].tick_params(axis="x", rotation=30)
     figure.savefig(path, dpi=120)
 

@@ -31,7 +31,9 @@ def normal_quantile(confidence: float) -> float:
     return NormalDist().inv_cdf(0.5 + confidence / 2)
 
 
-def ratio_estimate(numerators: npt.ArrayLike, denominators: npt.ArrayLike, confidence: float = 0.95) -> Estimate:
+def ratio_estimate(
+    numerators: npt.ArrayLike, denominators: npt.ArrayLike, confidence: float = 0.95
+) -> Estimate:
     """Sum of ``numerators`` over sum of ``denominators``, both ``(clusters,)``, with each cluster as ONE sample.
 
     The linearised (delta-method) variance of a ratio estimator with its m/(m - 1) correction: Cochran, Sampling
@@ -39,7 +41,9 @@ def ratio_estimate(numerators: npt.ArrayLike, denominators: npt.ArrayLike, confi
     """
     y, x = np.asarray(numerators, float), np.asarray(denominators, float)
     if y.shape != x.shape or y.ndim != 1:
-        raise ValueError(f"numerators of shape {y.shape} and denominators of shape {x.shape}: give one number each per cluster")
+        raise ValueError(
+            f"numerators of shape {y.shape} and denominators of shape {x.shape}: give one number each per cluster"
+        )
     weight = x.sum()
     if weight <= 0:
         return Estimate(float("nan"), float("nan"), float("nan"))
@@ -59,7 +63,9 @@ def mean_estimate(samples: npt.ArrayLike, confidence: float = 0.95) -> Estimate:
     return ratio_estimate(values, np.ones(values.shape), confidence)
 
 
-def share_estimate(numerators: npt.ArrayLike, denominators: npt.ArrayLike, confidence: float = 0.95) -> Estimate:
+def share_estimate(
+    numerators: npt.ArrayLike, denominators: npt.ArrayLike, confidence: float = 0.95
+) -> Estimate:
     """:func:`ratio_estimate` for a share from 0 to 1: the interval stays inside.
 
     A share of exactly 0 or 1 shows no variance, yet is not certain: it gets Wilson's interval, a trial per cluster.
@@ -74,7 +80,9 @@ def share_estimate(numerators: npt.ArrayLike, denominators: npt.ArrayLike, confi
 def wilson(successes: int, trials: int, confidence: float = 0.95) -> Estimate:
     """A share of independent yes-or-no trials with Wilson's score interval (E. B. Wilson, JASA 22, 1927)."""
     if trials < 1 or not 0 <= successes <= trials:
-        raise ValueError(f"{successes} successes in {trials} trials: use 0 <= successes <= trials and at least one trial")
+        raise ValueError(
+            f"{successes} successes in {trials} trials: use 0 <= successes <= trials and at least one trial"
+        )
     z = normal_quantile(confidence)
     share = successes / trials
     scale = 1 + z * z / trials

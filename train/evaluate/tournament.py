@@ -36,7 +36,9 @@ class Result:
     num_deals: int
     decisions: int
     standings: tuple[Standing, ...]  # in the order of ``agents``
-    pairs: dict[tuple[int, int], Estimate]  # (a, b): how often a is placed before b where both sit; ties count half
+    pairs: dict[
+        tuple[int, int], Estimate
+    ]  # (a, b): how often a is placed before b where both sit; ties count half
 
     @property
     def fair_share(self) -> float:
@@ -78,7 +80,14 @@ def play_deals(
     """Play every rotation of each line-up, ``(num_deals, num_seats)``, all rotations of a deal on the same dice."""
     num_deals, num_seats = lineups.shape
     deal_seeds = np.random.default_rng(seed).integers(0, 2**63, num_deals).astype(np.uint64)
-    return play(policies, rotations(lineups), variant, np.repeat(deal_seeds, num_seats), seed=seed, on_progress=on_progress)
+    return play(
+        policies,
+        rotations(lineups),
+        variant,
+        np.repeat(deal_seeds, num_seats),
+        seed=seed,
+        on_progress=on_progress,
+    )
 
 
 def per_deal(values: npt.NDArray[Any], num_seats: int) -> npt.NDArray[np.float64]:
@@ -102,7 +111,9 @@ def pair_of(a: int, b: int, played: Played) -> Estimate:
     both = (played.lineups == a)[:, :, None] & (played.lineups == b)[:, None, :]
     mine, theirs = played.places[:, :, None], played.places[:, None, :]
     before = (mine < theirs) + 0.5 * (mine == theirs)
-    return share_estimate(per_deal((before * both).sum(axis=(1, 2)), num_seats), per_deal(both.sum(axis=(1, 2)), num_seats))
+    return share_estimate(
+        per_deal((before * both).sum(axis=(1, 2)), num_seats), per_deal(both.sum(axis=(1, 2)), num_seats)
+    )
 
 
 def summarise(agents: Sequence[str], played: Played) -> Result:
