@@ -87,21 +87,19 @@ def _steps(
     batch: Batch, policies: Sequence[Policy], seats: SeatArray, rng: np.random.Generator
 ) -> Iterator[tuple[int, int]]:
     """Play a batch to its end; yields, per step, how many games it finished and how many decisions it took."""
-    masks, seen = batch.masks(), batch.observe()
-    actions = np.zeros(batch.num_games, np.int64)
     rows = np.arange(batch.num_games)
     while rows.size:
+        masks, seen = batch.masks(rows), batch.observe(rows)
         acting = seats[rows, batch.seat[rows]]
+        actions = np.zeros(rows.size, np.int64)
         for number, policy in enumerate(policies):
-            mine = rows[acting == number]
+            mine = np.flatnonzero(acting == number)
             if mine.size:
                 actions[mine] = policy.act(seen[mine], masks[mine], rng)
-        batch.act(actions)
-        left = np.flatnonzero(~batch.is_over)
+        batch.act(actions, rows)
+        left = rows[~batch.is_over[rows]]
         yield rows.size - left.size, rows.size
         rows = left
-        batch.masks(masks)
-        batch.observe(out=seen)
 
 
 def _joined(parts: list[Played]) -> Played:
