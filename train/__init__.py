@@ -1,0 +1,1 @@
+"""Things that make a policy or judge one."""

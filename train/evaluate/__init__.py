@@ -1,0 +1,1 @@
+"""Judging policies: the arena, intervals, exploitability."""

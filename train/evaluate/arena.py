@@ -1,0 +1,136 @@
+"""The arena: agents play each other at rotated seats on the same dice, and every number comes with its interval.
+
+    python -m train.evaluate.arena --agents inference odds threshold --variant classic --seats 4 --games 2000
+
+A deal is one set of dice. It is played once per rotation of its line-up over the seats, each rotation on the same
+dice, and all its rotations together are one sample of the intervals: ``--games`` counts games and is rounded up to
+whole deals. With more agents than seats, every set of agents that fits sits down in turn; with fewer, all sit equally
+often and every choice of agents takes the seats left over in turn. Who sits next to whom is drawn per deal.
+
+An agent is a name (uniform, odds, ...), a checkpoint folder, or ``package.module:factory``. One named twice is two
+agents. Results: tables on the screen and, in the run folder, arena.json (what was run), standings.csv, pairs.csv,
+arena.png, and with ``--rest`` rest.csv.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from datetime import datetime
+from pathlib import Path
+from typing import Annotated, Any
+
+import tyro
+from rich.console import Console
+
+import agents as registry
+from perudo_env.policy import Policy
+from perudo_env.variant import Variant, parse_variant, table_size
+from train.evaluate import report
+from train.evaluate.stats import Estimate
+from train.evaluate.tournament import Result, deals_for, draw_lineups, one_against_rest, play_deals, summarise
+from train.progress import progress
+
+
+@dataclass(frozen=True)
+class Arena:
+    """Let agents play each other and say who is stronger, with 95% intervals."""
+
+    agents: Annotated[tuple[str, ...], tyro.conf.arg(metavar="AGENT [AGENT ...]")] = (
+        "inference",
+        "odds",
+        "threshold",
+    )
+    """Names, checkpoint folders, or package.module:factory; at least one."""
+    variant: str = "classic"
+    """A preset, with switches if need be: box:calza=anyone,starting_dice=3."""
+    seats: int = 4
+    """Seats at a table, 2 to 8."""
+    games: int = 2000
+    """Games in all, rounded up to whole deals; with --rest, as many again for each cell of its table."""
+    seed: int = 0
+    """Fixes the dice, the line-ups and the agents' own draws."""
+    rest: bool = False
+    """Also play one seat of each agent against all other seats of each other agent."""
+    out: Path | None = None
+    """The run folder; by default runs/arena-VARIANT-SEATSseats-TIME."""
+
+    def checked(self) -> tuple[Variant, list[Policy]]:
+        """The variant and the agents; raises ``ValueError`` for whatever cannot be run."""
+        variant, num_seats = parse_variant(self.variant), table_size(self.seats)
+        if self.games < 1:
+            raise ValueError(f"games = {self.games} is not a number of games: use a whole number from 1")
+        if self.seed < 0:
+            raise ValueError(f"seed = {self.seed} is out of range: use a whole number from 0")
+        if not self.agents:
+            raise ValueError(f"no agents: name at least one of {', '.join(registry.names())}")
+        if self.rest and len(self.agents) < 2:
+            raise ValueError("--rest needs at least two agents")
+        if self.out is not None and self.out.exists() and not self.out.is_dir():
+            raise ValueError(f"out = {self.out} is a file: name a folder")
+        return variant, [registry.make(name, variant, num_seats) for name in self.agents]
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What :func:`run` measured, and where it was written."""
+
+    result: Result
+    folder: Path
+    rest: dict[tuple[int, int], Estimate] = field(default_factory=dict)
+
+
+def run(arena: Arena, console: Console | None = None) -> Outcome:
+    """Play, print the tables and write the run folder; raises ``ValueError`` for what cannot be run, before any game."""
+    console = console or Console()
+    variant, policies = arena.checked()
+    names = report.distinct(arena.agents)
+    deals = deals_for(arena.games, arena.seats)
+    lineups = draw_lineups(len(policies), arena.seats, deals, arena.seed)
+    cells = len(policies) * (len(policies) - 1) if arena.rest else 0
+    with progress("games", deals * arena.seats * (1 + cells), console) as advance:
+        result = summarise(names, play_deals(policies, lineups, variant, arena.seed, advance))
+        rest = _rest(arena, variant, policies, advance)
+    folder = (
+        arena.out or Path("runs") / f"arena-{variant.name}-{arena.seats}seats-{datetime.now():%Y%m%d-%H%M%S}"
+    )
+    console.print(report.standings_table(result, str(variant)))
+    console.print(report.matrix_table("placed before", names, result.pairs, 0.5))
+    if rest:
+        console.print(
+            report.matrix_table(
+                "one seat (row) against the rest (column): win share", names, rest, result.fair_share
+            )
+        )
+    report.write(
+        folder,
+        result,
+        rest,
+        {**vars(arena), "variant": str(variant), "deals": deals, "agents": list(arena.agents)},
+    )
+    console.print(f"results in {folder}")
+    return Outcome(result, folder, rest)
+
+
+def _rest(
+    arena: Arena, variant: Variant, policies: list[Policy], advance: Callable[[int], Any]
+) -> dict[tuple[int, int], Estimate]:
+    if not arena.rest:
+        return {}
+    return one_against_rest(policies, variant, arena.seats, arena.games, arena.seed, advance)
+
+
+def main(args: list[str] | None = None) -> int:
+    """The command; returns the exit code: 0, or 2 for input that cannot be run."""
+    arena = tyro.cli(Arena, prog="python -m train.evaluate.arena", description=__doc__, args=args)
+    try:
+        run(arena)
+    except ValueError as error:
+        print(f"arena: {error}", file=sys.stderr)
+        return 2
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

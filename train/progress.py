@@ -1,0 +1,40 @@
+"""How far long work has come: a rich progress bar on a terminal, plain lines elsewhere."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+
+SECONDS_BETWEEN_LINES = 10.0
+
+
+@contextmanager
+def progress(what: str, total: int, console: Console | None = None) -> Iterator[Callable[[int], None]]:
+    """Yield a function to call with the number of ``what`` just done, of ``total``."""
+    console = console or Console()
+    if console.is_terminal:
+        columns = TextColumn(what), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn()
+        with Progress(*columns, console=console, transient=True) as bar:
+            task = bar.add_task(what, total=total)
+            yield lambda count: bar.advance(task, count)
+        return
+    yield _lines(what, total, console)
+
+
+def _lines(what: str, total: int, console: Console) -> Callable[[int], None]:
+    done, begun = 0, time.monotonic()
+    last = begun
+
+    def advance(count: int) -> None:
+        nonlocal done, last
+        done += count
+        now = time.monotonic()
+        if done >= total or now - last >= SECONDS_BETWEEN_LINES:
+            last = now
+            console.print(f"{what}: {done} of {total}, {now - begun:.0f} s", highlight=False)
+
+    return advance
