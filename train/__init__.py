@@ -1,0 +1,1 @@
+"""Things that make or judge a policy."""

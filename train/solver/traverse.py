@@ -1,0 +1,139 @@
+"""Walks of a whole round for one seat after the other, on several threads where the tree is large."""
+
+from __future__ import annotations
+
+from concurrent.futures import ThreadPoolExecutor
+from os import cpu_count
+from queue import SimpleQueue
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from agents.public_tree import NO_BID, Graph, PublicTree, hand_weights
+from train.solver.payoffs import seat_view
+from train.solver.walk import Do, Part, Scratch, Sides, Tasks, walk
+
+SMALL = 20_000  # a tree of fewer nodes is walked by one thread
+TASKS_PER_TREE = 64  # a task has at most this part of a large tree
+_NO_DISCOUNTS = (1.0, 1.0, 1.0)
+Weights = tuple[npt.NDArray[Any], npt.NDArray[Any]]
+
+
+def depth_of(graph: Graph) -> int:
+    """The longest sequence of bids."""
+    longest: dict[int, int] = {}
+
+    def visit(i: int) -> int:
+        if i not in longest:
+            children = graph.raises[graph.first[i] : graph.first[i + 1]].tolist()
+            longest[i] = max((1 + visit(c) for c in children), default=0)
+        return longest[i]
+
+    return visit(NO_BID)
+
+
+def count_tasks(graph: Graph, largest: int) -> int:
+    """How many subtrees of at most ``largest`` nodes hang on larger ones."""
+
+    def visit(i: int) -> int:
+        children = graph.raises[graph.first[i] : graph.first[i + 1]].tolist()
+        return sum(1 if graph.nodes[c] <= largest else visit(c) for c in children)
+
+    return visit(NO_BID)
+
+
+class Traversal:
+    """Walks of one round, paid by ``pay`` (see ``payoffs.pay_table``), in the arithmetic of ``dtype``.
+
+    ``threads`` walk at once, by default one per core.
+    """
+
+    def __init__(self, tree: PublicTree, pay: npt.NDArray[np.float64], dtype: Any = np.float32, threads: int | None = None) -> None:
+        self.tree, self.dtype = tree, np.dtype(dtype)
+        self.deal = [hand_weights(d, tree.variant.num_faces) for d in tree.dice]
+        self.counts = [tree.counts(0), tree.counts(1)]
+        self.threads = threads or cpu_count() or 1
+        self.largest = 0
+        if tree.num_nodes >= SMALL and self.threads > 1:
+            self.largest = tree.num_nodes // TASKS_PER_TREE
+        self.depth = depth_of(tree.graph) + 2
+        graph = tree.graph
+        self.most_actions = int((graph.calls + np.diff(graph.first)).max()) + 1
+        num_tasks = count_tasks(graph, self.largest) if self.largest else 0
+        self.tasks = [self._room_for_tasks(seat, num_tasks) for seat in (0, 1)]
+        self.scratch: list[SimpleQueue[Scratch]] = [SimpleQueue(), SimpleQueue()]
+        for seat in (0, 1):
+            for _ in range(self.threads + 1):
+                self.scratch[seat].put(self._scratch(seat))
+        self.set_pay(pay)
+
+    def set_pay(self, pay: npt.NDArray[np.float64]) -> None:
+        """Pay the endings by another table, ``(2, 4)``, as to seat 0."""
+        self.sides = [
+            Sides(
+                self.tree.graph, self.counts[seat], self.counts[1 - seat],
+                np.ascontiguousarray(seat_view(pay, seat), self.dtype),
+            )
+            for seat in (0, 1)
+        ]  # fmt: skip
+
+    def _hands(self, seat: int) -> tuple[int, int]:
+        return self.tree.num_hands[seat], self.tree.num_hands[1 - seat]
+
+    def _room_for_tasks(self, seat: int, n: int) -> Tasks:
+        own, opp = self._hands(seat)
+        ints = [np.zeros(n, np.int64) for _ in range(2)]
+        floats = [np.zeros((n, h), self.dtype) for h in (own, opp, own)]
+        return Tasks(self.largest, np.zeros(1, np.int64), *ints, np.zeros((n, 2), np.int64), *floats)
+
+    def _scratch(self, seat: int) -> Scratch:
+        d, a, (own, opp), t = self.depth, self.most_actions, self._hands(seat), self.dtype
+        return Scratch(
+            *(np.zeros(d, np.int64) for _ in range(3)), np.zeros((d, own), t), np.zeros((d, opp), t),
+            np.zeros((d, a, own), t), np.zeros((d, a, opp), t), np.zeros((d, a, own), t),
+            np.zeros(self.tree.dice[1 - seat] + 4, t), np.zeros(opp, t), np.zeros(own, t),
+        )  # fmt: skip
+
+    def run(
+        self, seat: int, do: Do, weights: Weights, sums: npt.NDArray[Any] | None = None, discounts: Any = _NO_DISCOUNTS
+    ) -> float:
+        """Walk for ``seat`` against the other; returns the value to ``seat``. ``Do.UPDATE`` changes weights and sums."""
+        arguments = (weights[seat], weights[1 - seat], weights[seat] if sums is None else sums, np.array(discounts, self.dtype))
+        # own reach matters to the average strategy alone; without it a walk stops where the opponent never comes
+        own = np.ones(self.tree.num_hands[seat]) if do == Do.UPDATE else np.zeros(self.tree.num_hands[seat])
+        root = (NO_BID, seat == 0, 0, 0)
+        x = self.scratch[seat].get()
+
+        def go(part: Part, do: Do) -> None:
+            x.own_reach[0], x.opp_reach[0] = own, self.deal[1 - seat]
+            self.tasks[seat].count[0] = 0
+            walk(self.sides[seat], x, *root, int(do), int(part), self.tasks[seat], *arguments)
+
+        if not self.largest:
+            go(Part.WHOLE, do)
+        else:
+            go(Part.COLLECT, Do.FOLLOW if do == Do.UPDATE else do)
+            self._run_tasks(seat, do, arguments)
+            go(Part.COMBINE, do)
+        value = float(x.back.astype(np.float64) @ self.deal[seat])
+        self.scratch[seat].put(x)
+        return value
+
+    def _run_tasks(self, seat: int, do: Do, arguments: tuple[Any, ...]) -> None:
+        tasks = self.tasks[seat]
+        count = int(tasks.count[0])
+
+        def one(k: int) -> None:
+            x = self.scratch[seat].get()
+            x.own_reach[0], x.opp_reach[0] = tasks.own_reach[k], tasks.opp_reach[k]
+            own, opp = map(int, tasks.cursors[k])
+            walk(self.sides[seat], x, int(tasks.bid[k]), bool(tasks.mine[k]), own, opp, int(do), int(Part.WHOLE), tasks, *arguments)
+            tasks.values[k] = x.back
+            self.scratch[seat].put(x)
+
+        # the largest first, so that no thread is left alone with one at the end
+        order = np.argsort(-self.tree.graph.nodes[tasks.bid[:count]], kind="stable")
+        with ThreadPoolExecutor(self.threads) as pool:
+            for _ in pool.map(one, order.tolist()):
+                pass
