@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from agents.public_tree import NO_BID, Graph, PublicTree, hand_weights
 from train.solver.payoffs import seat_view
-from train.solver.walk import Do, Part, Scratch, Sides, Tasks, walk
+from train.solver.walk import Do, Part, Scratch, Sides, Tasks, walk, walk_tasks
 
 SMALL = 20_000  # a tree of fewer nodes is walked by one thread
 TASKS_PER_TREE = 64  # a task has at most this part of a large tree
@@ -57,6 +57,7 @@ class Traversal:
         self.largest = 0
         if tree.num_nodes >= SMALL and self.threads > 1:
             self.largest = tree.num_nodes // TASKS_PER_TREE
+        self.pool = ThreadPoolExecutor(self.threads)
         self.depth = depth_of(tree.graph) + 2
         graph = tree.graph
         self.most_actions = int((graph.calls + np.diff(graph.first)).max()) + 1
@@ -71,12 +72,14 @@ class Traversal:
     def set_pay(self, pay: npt.NDArray[np.float64]) -> None:
         """Pay the endings by another table, ``(2, 4)``, as to seat 0."""
         self.sides = [
-            Sides(
-                self.tree.graph, self.counts[seat], self.counts[1 - seat],
-                np.ascontiguousarray(seat_view(pay, seat), self.dtype),
-            )
+            Sides(self.tree.graph, self.need(seat), self.counts[1 - seat], np.ascontiguousarray(seat_view(pay, seat), self.dtype))
             for seat in (0, 1)
-        ]  # fmt: skip
+        ]
+
+    def need(self, seat: int) -> npt.NDArray[np.int64]:
+        """1 + how many matching dice the other needs for each bid to hold, by own hand, from 0 (it holds anyway) to its dice + 2."""
+        missing = self.tree.graph.quantity[:, None] - self.counts[seat]
+        return np.clip(missing + 1, 0, self.tree.dice[1 - seat] + 2)
 
     def _hands(self, seat: int) -> tuple[int, int]:
         return self.tree.num_hands[seat], self.tree.num_hands[1 - seat]
@@ -92,7 +95,7 @@ class Traversal:
         return Scratch(
             *(np.zeros(d, np.int64) for _ in range(3)), np.zeros((d, own), t), np.zeros((d, opp), t),
             np.zeros((d, a, own), t), np.zeros((d, a, opp), t), np.zeros((d, a, own), t),
-            np.zeros(self.tree.dice[1 - seat] + 4, t), np.zeros(opp, t), np.zeros(own, t),
+            np.zeros(self.tree.dice[1 - seat] + 4, t), np.zeros((d, opp), t),
         )  # fmt: skip
 
     def run(
@@ -103,12 +106,12 @@ class Traversal:
         # own reach matters to the average strategy alone; without it a walk stops where the opponent never comes
         own = np.ones(self.tree.num_hands[seat]) if do == Do.UPDATE else np.zeros(self.tree.num_hands[seat])
         root = (NO_BID, seat == 0, 0, 0)
-        x = self.scratch[seat].get()
+        x, out = self.scratch[seat].get(), np.zeros(self.tree.num_hands[seat], self.dtype)
 
         def go(part: Part, do: Do) -> None:
             x.own_reach[0], x.opp_reach[0] = own, self.deal[1 - seat]
             self.tasks[seat].count[0] = 0
-            walk(self.sides[seat], x, *root, int(do), int(part), self.tasks[seat], *arguments)
+            walk(self.sides[seat], x, *root, int(do), int(part), self.tasks[seat], *arguments, out)
 
         if not self.largest:
             go(Part.WHOLE, do)
@@ -116,24 +119,19 @@ class Traversal:
             go(Part.COLLECT, Do.FOLLOW if do == Do.UPDATE else do)
             self._run_tasks(seat, do, arguments)
             go(Part.COMBINE, do)
-        value = float(x.back.astype(np.float64) @ self.deal[seat])
+        value = float(out.astype(np.float64) @ self.deal[seat])
         self.scratch[seat].put(x)
         return value
 
     def _run_tasks(self, seat: int, do: Do, arguments: tuple[Any, ...]) -> None:
         tasks = self.tasks[seat]
-        count = int(tasks.count[0])
 
-        def one(k: int) -> None:
+        def some(chosen: npt.NDArray[np.int64]) -> None:
             x = self.scratch[seat].get()
-            x.own_reach[0], x.opp_reach[0] = tasks.own_reach[k], tasks.opp_reach[k]
-            own, opp = map(int, tasks.cursors[k])
-            walk(self.sides[seat], x, int(tasks.bid[k]), bool(tasks.mine[k]), own, opp, int(do), int(Part.WHOLE), tasks, *arguments)
-            tasks.values[k] = x.back
+            walk_tasks(self.sides[seat], x, chosen, int(do), tasks, *arguments)
             self.scratch[seat].put(x)
 
-        # the largest first, so that no thread is left alone with one at the end
-        order = np.argsort(-self.tree.graph.nodes[tasks.bid[:count]], kind="stable")
-        with ThreadPoolExecutor(self.threads) as pool:
-            for _ in pool.map(one, order.tolist()):
-                pass
+        # every share has large and small ones; more shares than threads, so that none waits long for another
+        order = np.argsort(-self.tree.graph.nodes[tasks.bid[: tasks.count[0]]], kind="stable")
+        shares = 8 * self.threads
+        list(self.pool.map(some, [order[k::shares] for k in range(shares)]))

@@ -38,8 +38,8 @@ class Sides(NamedTuple):
     """What the walk of one seat needs of a round; ``own`` is my side, ``opp`` the opponent's."""
 
     graph: Graph
-    own_counts: np.ndarray  # int64 (num_bids, hands)
-    opp_counts: np.ndarray
+    need: np.ndarray  # int64 (num_bids, own hands): 1 + matching dice the opponent must have for the bid to hold
+    opp_counts: np.ndarray  # int64 (num_bids, opponent's hands): its matching dice
     pay: np.ndarray  # float (2, 4): what an Ending pays me, called by me [0] and by the opponent [1]
 
 
@@ -47,16 +47,15 @@ class Scratch(NamedTuple):
     """Room for one thread; the dtype of its arrays is that of the arithmetic. Indexed by depth."""
 
     bid: np.ndarray  # int64
-    child: np.ndarray  # int64, the next raise to visit
+    child: np.ndarray  # int64, the next raise to visit; -1 on arrival
     start: np.ndarray  # int64, where the node's block begins in its table
     own_reach: np.ndarray  # (depth, own hands)
     opp_reach: np.ndarray  # (depth, opponent's hands)
-    own_probs: np.ndarray  # (depth, actions, own hands)
-    opp_probs: np.ndarray  # (depth, actions, opponent's hands)
-    values: np.ndarray  # (depth, actions, own hands); of an opponent's node only [0], the sum
+    own_probs: np.ndarray  # (depth, actions + 1, own hands)
+    opp_probs: np.ndarray  # (depth, actions + 1, opponent's hands)
+    values: np.ndarray  # (depth, actions + 1, own hands), the node's own after its actions; of an opponent's node in [0]
     tail: np.ndarray  # (opponent's dice + 4,)
-    weighted: np.ndarray  # (opponent's hands,)
-    back: np.ndarray  # (own hands,): the values of the subtree left last
+    called: np.ndarray  # (depth, opponent's hands): its reach when it calls
 
 
 class Tasks(NamedTuple):
@@ -73,225 +72,230 @@ class Tasks(NamedTuple):
 
 
 @kernel
-def match_weights(weights: np.ndarray, start: int, actions: int, probs: np.ndarray) -> None:
-    """The positive part of a block of weights, normalised per hand; uniform where nothing is positive."""
-    hands = probs.shape[1]
-    tiny = probs.dtype.type(1e-25)
-    total = probs[actions]
-    total[:] = 0
+def match_weights(weights: np.ndarray, start: int, actions: int, d: int, probs: np.ndarray) -> None:
+    """The positive part of a block of weights, normalised per hand, into ``probs[d]``; uniform where nothing is positive."""
+    hands = probs.shape[2]
+    tiny, even = probs.dtype.type(1e-25), probs.dtype.type(1.0 / actions)
+    for h in range(hands):
+        probs[d, actions, h] = 0
     for a in range(actions):
         at = start + a * hands
         for h in range(hands):
-            w = weights[at + h]
-            w = w if w > 0 else w * 0
-            probs[a, h] = w
-            total[h] += w
+            w = max(weights[at + h], weights.dtype.type(0))
+            probs[d, a, h] = w
+            probs[d, actions, h] += w
     for h in range(hands):
+        total = probs[d, actions, h]
         # below the clamp a normaliser may be denormal, and its inverse infinite
-        total[h] = 1 / total[h] if total[h] > tiny else probs.dtype.type(0)
-    even = probs.dtype.type(1.0 / actions)
+        probs[d, actions, h] = 1 / total if total > tiny else total * 0
     for a in range(actions):
         for h in range(hands):
-            probs[a, h] = probs[a, h] * total[h] if total[h] > 0 else even
+            factor = probs[d, actions, h]
+            probs[d, a, h] = probs[d, a, h] * factor if factor > 0 else even
 
 
 @kernel
 def call_values(
-    sides: Sides, bid: int, calza: bool, caller: int, reach: np.ndarray, tail: np.ndarray, out: np.ndarray, add: bool
-) -> None:
-    """My values of a call on a bid, by me (caller 0) or the opponent (1), whose hands come with ``reach``."""
+    need: np.ndarray, opp_counts: np.ndarray, pay: np.ndarray, bid: int, call: int, caller: int,
+    reach: np.ndarray, d: int, tail: np.ndarray, values: np.ndarray, row: int,
+) -> None:  # fmt: skip
+    """Add to ``values[d, row]`` my values of a call on a bid, by me (caller 0) or the opponent (1).
+
+    ``reach[d]`` is that of the opponent's hands, what it did included.
+    """
     last = tail.size - 1
     tail[:] = 0
-    counts = sides.opp_counts[bid]
-    for h in range(reach.size):
-        tail[counts[h] + 1] += reach[h]
+    for h in range(reach.shape[1]):
+        tail[opp_counts[bid, h] + 1] += reach[d, h]
     # tail[k + 1]: the reach of hands with at least k matching dice, from k = -1
     for k in range(last, 0, -1):
         tail[k - 1] += tail[k]
-    quantity = sides.graph.quantity[bid]
-    mine = sides.own_counts[bid]
-    wrong, right = sides.pay[caller, 2 * calza], sides.pay[caller, 2 * calza + 1]
-    low, gain = tail[0] * right, wrong - right
-    for h in range(mine.size):
-        need = min(max(quantity - mine[h] + 1, 0), last)
-        if calza:
-            value = tail[0] * wrong - gain * (tail[need] - tail[min(need + 1, last)])
-        else:
-            value = low + gain * tail[need]
-        out[h] = out[h] + value if add else value
-
-
-@kernel
-def enter_own(sides: Sides, x: Scratch, d: int, actions: int, weights: np.ndarray, do: int) -> None:
-    """Find my strategy at the node of depth ``d``, and what my calls are worth."""
-    if actions == 1:
-        x.own_probs[d, 0, :] = 1
-    elif do != Do.BEST:
-        match_weights(weights, x.start[d], actions, x.own_probs[d])
-    for call in range(sides.graph.calls[x.bid[d]]):
-        call_values(sides, x.bid[d], call == 1, 0, x.opp_reach[d], x.tail, x.values[d, call], False)
-
-
-@kernel
-def enter_opp(sides: Sides, x: Scratch, d: int, actions: int, weights: np.ndarray) -> None:
-    """Find the opponent's strategy at the node of depth ``d``, and what its calls are worth to me."""
-    x.values[d, 0, :] = 0
-    if actions == 1:
-        x.opp_probs[d, 0, :] = 1
+    wrong, right = pay[caller, 2 * call], pay[caller, 2 * call + 1]
+    if call == 0:
+        low, gain = tail[0] * right, wrong - right
+        for h in range(need.shape[1]):
+            values[d, row, h] += low + gain * tail[need[bid, h]]
     else:
-        match_weights(weights, x.start[d], actions, x.opp_probs[d])
-    for call in range(sides.graph.calls[x.bid[d]]):
-        for h in range(x.weighted.size):
-            x.weighted[h] = x.opp_reach[d, h] * x.opp_probs[d, call, h]
-        call_values(sides, x.bid[d], call == 1, 1, x.weighted, x.tail, x.values[d, 0], True)
+        low, gain = tail[0] * wrong, right - wrong
+        for h in range(need.shape[1]):
+            k = need[bid, h]
+            values[d, row, h] += low + gain * (tail[k] - tail[min(k + 1, last)])
 
 
 @kernel
-def scale_reach(reach: np.ndarray, probs: np.ndarray, out: np.ndarray) -> bool:
-    """Reach after an action; returns whether any hand comes so far. Tiny reaches become 0: denormals are slow and spoil normalisers."""
-    tiny = out.dtype.type(1e-20)
-    some = False
-    for h in range(out.size):
-        r = reach[h] * probs[h]
+def scale_reach(reach: np.ndarray, probs: np.ndarray, action: int, d: int, into: int, out: np.ndarray) -> bool:
+    """Write into ``out[into]`` the reach at depth ``d`` after an action; returns whether any hand comes so far.
+
+    Tiny reaches become 0: denormals are slow and spoil normalisers.
+    """
+    tiny, most = out.dtype.type(1e-20), out.dtype.type(0)
+    for h in range(out.shape[1]):
+        r = reach[d, h] * probs[d, action, h]
         r = r if r > tiny else r * 0
-        out[h] = r
-        some |= r > 0
-    return some
+        out[into, h] = r
+        most = max(most, r)
+    return most > 0
 
 
 @kernel
-def step_down(x: Scratch, d: int, mine: bool, action: int) -> bool:
-    """Write the reaches of the child after ``action``; returns whether anybody reaches it."""
-    if mine:
-        some = scale_reach(x.own_reach[d], x.own_probs[d, action], x.own_reach[d + 1])
-        x.opp_reach[d + 1, :] = x.opp_reach[d]
-        for h in range(x.weighted.size):
-            some |= x.opp_reach[d, h] > 0
-        return some
-    some = scale_reach(x.opp_reach[d], x.opp_probs[d, action], x.opp_reach[d + 1])
-    x.own_reach[d + 1, :] = x.own_reach[d]
-    for h in range(x.own_reach.shape[1]):
-        some |= x.own_reach[d, h] > 0
-    return some
+def copy_reach(reach: np.ndarray, d: int) -> bool:
+    """Hand the reach of the seat that did not act down to depth ``d + 1``; returns whether any hand comes so far."""
+    most = reach.dtype.type(0)
+    for h in range(reach.shape[1]):
+        reach[d + 1, h] = reach[d, h]
+        most = max(most, reach[d, h])
+    return most > 0
 
 
 @kernel
 def update_block(
-    x: Scratch, d: int, actions: int, regrets: np.ndarray, sums: np.ndarray, discounts: np.ndarray
-) -> None:
-    """Discount a block and add this walk's regrets and strategy (DCFR); my value ends up in ``values[d, actions]``."""
-    hands = x.own_reach.shape[1]
-    tiny = x.values.dtype.type(1e-30)
+    values: np.ndarray, probs: np.ndarray, reach: np.ndarray, d: int, start: int, actions: int,
+    regrets: np.ndarray, sums: np.ndarray, discounts: np.ndarray,
+) -> None:  # fmt: skip
+    """Discount a block and add this walk's regrets and strategy (DCFR); ``values[d, actions]`` holds the node's values."""
+    hands = reach.shape[1]
+    tiny, zero = values.dtype.type(1e-30), values.dtype.type(0)
     up, down, keep = discounts[0], discounts[1], discounts[2]
-    mean = x.values[d, actions]
-    mean[:] = 0
     for a in range(actions):
-        for h in range(hands):
-            mean[h] += x.own_probs[d, a, h] * x.values[d, a, h]
-    for a in range(actions):
-        at = x.start[d] + a * hands
+        at = start + a * hands
         for h in range(hands):
             r = regrets[at + h]
-            r = r * (up if r > 0 else down) + (x.values[d, a, h] - mean[h])
-            regrets[at + h] = r if abs(r) > tiny else r * 0
-            s = sums[at + h] * keep + x.own_reach[d, h] * x.own_probs[d, a, h]
-            sums[at + h] = s if s > tiny else s * 0
+            r = r * (up if r > 0 else down) + (values[d, a, h] - values[d, actions, h])
+            regrets[at + h] = r if abs(r) > tiny else zero
+        for h in range(hands):
+            s = sums[at + h] * keep + reach[d, h] * probs[d, a, h]
+            sums[at + h] = s if s > tiny else zero
 
 
 @kernel
-def leave_own(
-    x: Scratch, d: int, actions: int, do: int, regrets: np.ndarray, sums: np.ndarray, discounts: np.ndarray
-) -> None:
-    """My values at the node of depth ``d`` from those of its actions, into ``back``."""
-    out = x.back
-    if do == Do.UPDATE and actions > 1:
-        update_block(x, d, actions, regrets, sums, discounts)
-        out[:] = x.values[d, actions]
-        return
-    out[:] = x.values[d, 0]
-    if do == Do.BEST:
-        for a in range(1, actions):
-            for h in range(out.size):
-                out[h] = max(out[h], x.values[d, a, h])
-    elif actions > 1:
-        for h in range(out.size):
-            out[h] *= x.own_probs[d, 0, h]
-        for a in range(1, actions):
-            for h in range(out.size):
-                out[h] += x.own_probs[d, a, h] * x.values[d, a, h]
+def mix_values(values: np.ndarray, probs: np.ndarray, d: int, actions: int) -> None:
+    """The mean of the actions' values under ``probs[d]``, into ``values[d, actions]``."""
+    for h in range(values.shape[2]):
+        values[d, actions, h] = 0
+    for a in range(actions):
+        for h in range(values.shape[2]):
+            values[d, actions, h] += probs[d, a, h] * values[d, a, h]
 
 
 @kernel
-def absorb(x: Scratch, d: int, acting: bool, action: int) -> None:
-    """Take the values ``back`` of a child into its parent at depth ``d``."""
-    if acting:
-        x.values[d, action] = x.back
-    else:
-        x.values[d, 0] += x.back
+def best_values(values: np.ndarray, d: int, actions: int) -> None:
+    """The best of the actions' values, hand by hand, into ``values[d, actions]``."""
+    for h in range(values.shape[2]):
+        values[d, actions, h] = values[d, 0, h]
+    for a in range(1, actions):
+        for h in range(values.shape[2]):
+            values[d, actions, h] = max(values[d, actions, h], values[d, a, h])
 
 
 @kernel
-def meet_task(x: Scratch, d: int, bid: int, mine: bool, own: int, opp: int, part: int, tasks: Tasks) -> None:
-    """At the root of a task: write it down, or take its values."""
+def meet_task(x: Scratch, d: int, bid: int, mine: bool, own: int, opp: int, part: int, tasks: Tasks, row: int) -> None:
+    """At the root of a task, depth ``d + 1``: write it down, or take its values into ``row`` of its parent."""
     k = tasks.count[0]
     tasks.count[0] += 1
     if part == Part.COMBINE:
-        x.back[:] = tasks.values[k]
+        x.values[d, row] += tasks.values[k]
         return
-    x.back[:] = 0
     tasks.bid[k], tasks.mine[k] = bid, mine
     tasks.cursors[k, 0], tasks.cursors[k, 1] = own, opp
-    tasks.own_reach[k] = x.own_reach[d]
-    tasks.opp_reach[k] = x.opp_reach[d]
+    tasks.own_reach[k] = x.own_reach[d + 1]
+    tasks.opp_reach[k] = x.opp_reach[d + 1]
 
 
 @kernel
 def walk(
     sides: Sides, x: Scratch, root: int, mine: bool, own: int, opp: int, do: int, part: int, tasks: Tasks,
-    weights: np.ndarray, opp_weights: np.ndarray, sums: np.ndarray, discounts: np.ndarray,
+    weights: np.ndarray, opp_weights: np.ndarray, sums: np.ndarray, discounts: np.ndarray, out: np.ndarray,
 ) -> None:  # fmt: skip
-    """Walk the subtree of bid ``root``; my values, per hand, end up in ``x.back``.
+    """Walk the subtree of bid ``root``; writes my values, per hand, into ``out``.
 
     ``mine``: I act at the root. ``own`` and ``opp`` are the cursors of both tables there, ``x.own_reach[0]`` and
     ``x.opp_reach[0]`` what reaches it. ``weights`` and ``sums`` are my flat tables, ``opp_weights`` the opponent's;
     with ``Do.UPDATE`` mine are changed, by ``discounts`` (positive regrets, negative regrets, sums).
     """
-    g = sides.graph
+    # taken out of their tuples once: inside the loop that would count references, which threads then fight over
+    calls, first, raises, nodes, rows = sides.graph.calls, sides.graph.first, sides.graph.raises, sides.graph.nodes, sides.graph.rows
+    need, opp_counts, pay = sides.need, sides.opp_counts, sides.pay
+    x_bid, x_child, x_start, tail, called = x.bid, x.child, x.start, x.tail, x.called
+    own_reach, opp_reach, own_probs, opp_probs, values = x.own_reach, x.opp_reach, x.own_probs, x.opp_probs, x.values
+    own_hands, opp_hands = own_reach.shape[1], opp_reach.shape[1]
     d = 0
-    x.bid[0], x.child[0] = root, -1
-    while d >= 0:
+    x_bid[0], x_child[0] = root, -1
+    while True:
+        bid = x_bid[d]
         acting = (d % 2 == 0) == mine
-        raises = g.first[x.bid[d] + 1] - g.first[x.bid[d]]
-        actions = g.calls[x.bid[d]] + raises
-        if x.child[d] < 0:
-            x.child[d] = 0
-            x.start[d] = own if acting else opp
+        actions = calls[bid] + first[bid + 1] - first[bid]
+        if x_child[d] < 0:
+            x_child[d] = 0
             if acting:
-                own += x.back.size * actions if actions > 1 else 0
-                enter_own(sides, x, d, actions, weights, do)
+                x_start[d] = own
+                if actions > 1:
+                    own += own_hands * actions
+                    if do != Do.BEST:
+                        match_weights(weights, x_start[d], actions, d, own_probs)
+                for a in range(actions):
+                    for h in range(own_hands):
+                        values[d, a, h] = 0
+                for call in range(calls[bid]):
+                    call_values(need, opp_counts, pay, bid, call, 0, opp_reach, d, tail, values, call)
             else:
-                opp += x.weighted.size * actions if actions > 1 else 0
-                enter_opp(sides, x, d, actions, opp_weights)
-        if x.child[d] < raises:
-            child, action = g.raises[g.first[x.bid[d]] + x.child[d]], g.calls[x.bid[d]] + x.child[d]
-            x.child[d] += 1
-            reached = step_down(x, d, acting, action)
-            if reached and (part == Part.WHOLE or g.nodes[child] > tasks.largest):
+                x_start[d] = opp
+                if actions > 1:
+                    opp += opp_hands * actions
+                    match_weights(opp_weights, x_start[d], actions, d, opp_probs)
+                for h in range(own_hands):
+                    values[d, 0, h] = 0
+                for call in range(calls[bid]):
+                    if actions > 1:
+                        scale_reach(opp_reach, opp_probs, call, d, d, called)
+                        call_values(need, opp_counts, pay, bid, call, 1, called, d, tail, values, 0)
+                    else:
+                        call_values(need, opp_counts, pay, bid, call, 1, opp_reach, d, tail, values, 0)
+        j = first[bid] + x_child[d]
+        if j < first[bid + 1]:
+            child, action = raises[j], calls[bid] + x_child[d]
+            x_child[d] += 1
+            if acting:
+                reached = scale_reach(own_reach, own_probs, action, d, d + 1, own_reach)
+                reached |= copy_reach(opp_reach, d)
+            else:
+                reached = scale_reach(opp_reach, opp_probs, action, d, d + 1, opp_reach)
+                reached |= copy_reach(own_reach, d)
+            if reached and (part == Part.WHOLE or nodes[child] > tasks.largest):
                 d += 1
-                x.bid[d], x.child[d] = child, -1
+                x_bid[d], x_child[d] = child, -1
                 continue
             if reached:
-                meet_task(x, d + 1, child, not acting, own, opp, part, tasks)
-            else:
-                x.back[:] = 0
-            own += x.back.size * g.rows[child, int(acting)]
-            opp += x.weighted.size * g.rows[child, int(not acting)]
-            absorb(x, d, acting, action)
+                meet_task(x, d, child, not acting, own, opp, part, tasks, action if acting else 0)
+            own += own_hands * rows[child, int(acting)]
+            opp += opp_hands * rows[child, int(not acting)]
             continue
-        if acting:
-            leave_own(x, d, actions, do, weights, sums, discounts)
-        else:
-            x.back[:] = x.values[d, 0]
+        row = 0
+        if acting and actions > 1:
+            row = actions
+            if do == Do.BEST:
+                best_values(values, d, actions)
+            else:
+                mix_values(values, own_probs, d, actions)
+            if do == Do.UPDATE:
+                update_block(values, own_probs, own_reach, d, x_start[d], actions, weights, sums, discounts)
+        if d == 0:
+            break
+        into = 0 if acting else calls[x_bid[d - 1]] + x_child[d - 1] - 1
+        for h in range(own_hands):
+            values[d - 1, into, h] += values[d, row, h]
         d -= 1
-        if d >= 0:
-            absorb(x, d, not acting, g.calls[x.bid[d]] + x.child[d] - 1)
+    for h in range(own_hands):
+        out[h] = values[0, row, h]
+
+
+@kernel
+def walk_tasks(
+    sides: Sides, x: Scratch, chosen: np.ndarray, do: int, tasks: Tasks,
+    weights: np.ndarray, opp_weights: np.ndarray, sums: np.ndarray, discounts: np.ndarray,
+) -> None:  # fmt: skip
+    """Walk the ``chosen`` tasks one after the other, and leave their values in ``tasks.values``."""
+    for k in chosen:
+        x.own_reach[0], x.opp_reach[0] = tasks.own_reach[k], tasks.opp_reach[k]
+        own, opp = tasks.cursors[k, 0], tasks.cursors[k, 1]
+        walk(sides, x, tasks.bid[k], tasks.mine[k] == 1, own, opp, do, Part.WHOLE, tasks,
+             weights, opp_weights, sums, discounts, tasks.values[k])  # fmt: skip
