@@ -24,7 +24,7 @@ from perudo_env.actions import CALZA, DUDO, FIRST_BID, face_of, num_actions, qua
 from perudo_env.batch import deal_row, mask_row, open_row, start_row, starting_dice
 from perudo_env.jit import kernel
 from perudo_env.rules import matches
-from perudo_env.state import STATE, Phase, set_table
+from perudo_env.state import Phase, new_states
 from perudo_env.variant import MAX_FACES, Variant
 
 NO_BID = 0  # the index of "nobody has bid yet" in a graph
@@ -72,8 +72,7 @@ def hand_numbers(num_dice: int, num_faces: int = MAX_FACES) -> npt.NDArray[np.in
 
 def round_record(variant: Variant, dice: Sequence[int], palifico: bool, total: int, spent: Sequence[int] = (0, 0)) -> np.ndarray:
     """A state array of one record: a round that seat 0 opens, ``total`` dice having been on the table at the start."""
-    states = np.zeros(1, STATE)
-    set_table(states[0], variant, len(dice), total, 0)
+    states = new_states(variant, len(dice), total, 0)
     start_row(states, 0, np.uint64(0), starting_dice(variant, len(dice), dice))
     states[0]["palifico_spent"][: len(dice)] = spent
     open_row(states, 0, 0, palifico)
