@@ -146,13 +146,14 @@ def fill_probs(
             weight = 1.0 if actions == 1 else float(weights[(row + a) * hands + numbers[k]])
             total += weight
             to[a if a < calls else graph.action[graph.raises[graph.first[at] + a - calls]]] = weight
-        if calza_asked and window[k]:
+        if calza_asked:
             calza = to[CALZA_ID]
-            to[:] = 0
-            to[CALZA_ID], to[PASS_ID] = calza, total - calza
-        elif calza_asked:
-            total -= to[CALZA_ID]
             to[CALZA_ID] = 0
+            rest = to.sum()  # not total - calza, which may cancel to almost nothing
+            if window[k]:
+                to[:] = 0
+                to[CALZA_ID], to[PASS_ID] = calza, rest
+            total = to.sum()
         if total > 0:
             to /= total
             found[rows[k]] = True
