@@ -163,7 +163,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             calls = parse_variant(item.variant).calza
             rows.append(
                 f"| `{item.name}.npz` | {item.variant} (Calza {calls}) | {dice} | {'yes' if item.palifico else 'no'} | "
-                f"{shipped.value:+.5f} | {abs(shipped.nash_conv):.5f} | {size / 1024:.0f} |"
+                f"{round(shipped.value, 5) + 0.0:+.5f} | {abs(shipped.nash_conv):.5f} | {size / 1024:.0f} |"
             )
             print(rows[-1], file=sys.stderr)
     if not options.only:
