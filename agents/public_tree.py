@@ -113,7 +113,7 @@ def bid_graph(states: np.ndarray, most: int) -> Graph:
             answers[bid] = _answers(states, bid, most)
             waiting += answers[bid][1]
     bids = sorted(b for b in answers if b is not None)
-    index = {None: NO_BID, **{b: i for i, b in enumerate(bids, 1)}}
+    index = {b: i for i, b in enumerate(bids, 1)}
     raises = [[index[b] for b in answers[bid][1]] for bid in [None, *bids]]
     calls = np.array([answers[bid][0] for bid in [None, *bids]])
     action = np.array([-1, *bids])

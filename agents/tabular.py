@@ -17,11 +17,20 @@ from perudo_env.actions import CALZA, DUDO, FIRST_BID, PASS, num_actions
 from perudo_env.jit import kernel
 from perudo_env.observation import Layout, layout, switch_slices
 from perudo_env.policy import Int8Array, Policy, SampledPolicy, UniformPolicy
-from perudo_env.variant import MAX_FACES, MAX_SEATS, MIN_SEATS, Variant, parse_variant, switch_code, switch_values
+from perudo_env.variant import (
+    MAX_FACES,
+    MAX_SEATS,
+    MIN_SEATS,
+    Variant,
+    parse_variant,
+    switch_code,
+    switch_values,
+)
 
 EXACT = Path(__file__).parent / "checkpoints" / "exact"
 _COMMON = ("num_faces", "calza", "paco_bids", "pacos_wild")  # switches on which any round depends
 _ORDINARY = ("raise_rule", "paco_open")  # and those that a palifico round sets aside
+CALZA_ID, PASS_ID = int(CALZA), int(PASS)
 Key = tuple[int, ...]
 
 
@@ -161,9 +170,6 @@ def fill_probs(
             to[:] = 0
 
 
-CALZA_ID, PASS_ID = int(CALZA), int(PASS)
-
-
 class TabularPolicy(SampledPolicy):
     """Plays out of ``tables`` wherever two living seats are at a position of one; elsewhere ``fallback`` decides.
 
@@ -204,7 +210,7 @@ class TabularPolicy(SampledPolicy):
         tree, seen = table.tree, observations[rows]
         said = look.get(seen, "bids").any(axis=3).reshape(len(rows), -1)
         standing = look.get(seen, "standing").any(axis=2)
-        above = standing[:, sum(tree.dice) :].any(axis=1) if look.max_quantity > sum(tree.dice) else np.zeros(len(rows), np.bool_)
+        above = np.isin(np.argmax(standing, axis=1), range(sum(tree.dice), look.max_quantity))
         out[rows[above], np.where(masks[rows[above], DUDO] == 1, DUDO, PASS)] = 1
         found[rows[above]] = True
         # a bid of no place in the tree, later undercut by Pacos: the table knows nothing of it

@@ -133,13 +133,13 @@ def _check(
         raise ValueError(f"probs has shape {probs.shape}: {masks.shape} was asked for")
     finite = np.isfinite(probs).all(axis=1)
     illegal = ((probs != 0) & (masks == 0)) | (probs < 0)
-    fair = np.abs(probs.sum(axis=1) - 1) <= TOLERANCE
-    bad = np.flatnonzero(~finite | illegal.any(axis=1) | ~fair)
+    off = probs.sum(axis=1) - 1
+    bad = np.flatnonzero(~finite | illegal.any(axis=1) | (np.abs(off) > TOLERANCE))
     if not bad.size:
         return
     k = int(bad[0])
     state = infostate(tree, seat, int(nodes[k // len(dealt)]), dealt[k % len(dealt)], phase)
-    if not finite[k]:
+    if not np.isfinite(probs[k]).all():
         raise ValueError(f"the policy's probabilities are not finite at the information state {state!r}")
     if illegal[k].any():
         action = int(np.argmax(illegal[k]))

@@ -21,7 +21,7 @@ from agents.public_tree import PublicTree
 from agents.tabular import RoundTable, TabularPolicy
 from perudo_env.variant import Variant, as_variant, variant
 from train.solver.payoffs import State, check_dice, pay_table
-from train.solver.traverse import Traversal, Weights
+from train.solver.traverse import Traversal, Weights, compile_walks
 from train.solver.walk import Do
 
 ALPHA, GAMMA = 1.5, 2.0
@@ -44,6 +44,7 @@ class RoundSolver:
 
     def __init__(self, tree: PublicTree, pay: npt.NDArray[np.float64], threads: int | None = None) -> None:
         check_size(tree)
+        compile_walks()
         self.tree, self.iterations = tree, 0
         self.update = Traversal(tree, pay, np.float32, threads)
         self.judge = Traversal(tree, pay, np.float64, threads)

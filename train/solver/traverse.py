@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
+from functools import cache
 from os import cpu_count
 from queue import SimpleQueue
 from typing import Any
@@ -11,6 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from agents.public_tree import NO_BID, Graph, PublicTree, hand_weights
+from perudo_env.variant import variant
 from train.solver.payoffs import seat_view
 from train.solver.walk import Do, Part, Scratch, Sides, Tasks, walk, walk_tasks
 
@@ -43,19 +45,32 @@ def count_tasks(graph: Graph, largest: int) -> int:
     return visit(NO_BID)
 
 
+@cache
+def compile_walks() -> None:
+    """Compile the walk, once per process, on a tiny round: so that a limit of time is spent on solving."""
+    tree = PublicTree(variant("classic", num_faces=2, starting_dice=1))
+    for dtype in (np.float32, np.float64):
+        weights = tuple(np.zeros(n, np.float32) for n in tree.num_entries)
+        for seat in (0, 1):
+            Traversal(tree, np.zeros((2, 4)), dtype, 2, small=0).run(seat, Do.FOLLOW, (weights[0], weights[1]))
+
+
 class Traversal:
     """Walks of one round, paid by ``pay`` (see ``payoffs.pay_table``), in the arithmetic of ``dtype``.
 
-    ``threads`` walk at once, by default one per core.
+    ``threads`` walk at once, by default one per core; a tree of fewer than ``small`` nodes is walked by one alone.
     """
 
-    def __init__(self, tree: PublicTree, pay: npt.NDArray[np.float64], dtype: Any = np.float32, threads: int | None = None) -> None:
+    def __init__(
+        self, tree: PublicTree, pay: npt.NDArray[np.float64], dtype: Any = np.float32, threads: int | None = None,
+        small: int = SMALL,
+    ) -> None:  # fmt: skip
         self.tree, self.dtype = tree, np.dtype(dtype)
         self.deal = [hand_weights(d, tree.variant.num_faces) for d in tree.dice]
         self.counts = [tree.counts(0), tree.counts(1)]
         self.threads = threads or cpu_count() or 1
         self.largest = 0
-        if tree.num_nodes >= SMALL and self.threads > 1:
+        if tree.num_nodes >= small and self.threads > 1:
             self.largest = tree.num_nodes // TASKS_PER_TREE
         self.pool = ThreadPoolExecutor(self.threads)
         self.depth = depth_of(tree.graph) + 2
@@ -86,16 +101,19 @@ class Traversal:
 
     def _room_for_tasks(self, seat: int, n: int) -> Tasks:
         own, opp = self._hands(seat)
-        ints = [np.zeros(n, np.int64) for _ in range(2)]
-        floats = [np.zeros((n, h), self.dtype) for h in (own, opp, own)]
-        return Tasks(self.largest, np.zeros(1, np.int64), *ints, np.zeros((n, 2), np.int64), *floats)
+        return Tasks(
+            largest=self.largest, met=np.zeros(1, np.int64), bid=np.zeros(n, np.int64), mine=np.zeros(n, np.int64),
+            cursors=np.zeros((n, 2), np.int64), own_reach=np.zeros((n, own), self.dtype),
+            opp_reach=np.zeros((n, opp), self.dtype), values=np.zeros((n, own), self.dtype),
+        )  # fmt: skip
 
     def _scratch(self, seat: int) -> Scratch:
         d, a, (own, opp), t = self.depth, self.most_actions, self._hands(seat), self.dtype
         return Scratch(
-            *(np.zeros(d, np.int64) for _ in range(3)), np.zeros((d, own), t), np.zeros((d, opp), t),
-            np.zeros((d, a, own), t), np.zeros((d, a, opp), t), np.zeros((d, a, own), t),
-            np.zeros(self.tree.dice[1 - seat] + 4, t), np.zeros((d, opp), t),
+            bid=np.zeros(d, np.int64), child=np.zeros(d, np.int64), start=np.zeros(d, np.int64),
+            own_reach=np.zeros((d, own), t), opp_reach=np.zeros((d, opp), t),
+            own_probs=np.zeros((d, a, own), t), opp_probs=np.zeros((d, a, opp), t), values=np.zeros((d, a, own), t),
+            tail=np.zeros(self.tree.dice[1 - seat] + 4, t), called=np.zeros((d, opp), t),
         )  # fmt: skip
 
     def run(
@@ -110,7 +128,7 @@ class Traversal:
 
         def go(part: Part, do: Do) -> None:
             x.own_reach[0], x.opp_reach[0] = own, self.deal[1 - seat]
-            self.tasks[seat].count[0] = 0
+            self.tasks[seat].met[0] = 0
             walk(self.sides[seat], x, *root, int(do), int(part), self.tasks[seat], *arguments, out)
 
         if not self.largest:
@@ -132,6 +150,6 @@ class Traversal:
             self.scratch[seat].put(x)
 
         # every share has large and small ones; more shares than threads, so that none waits long for another
-        order = np.argsort(-self.tree.graph.nodes[tasks.bid[: tasks.count[0]]], kind="stable")
+        order = np.argsort(-self.tree.graph.nodes[tasks.bid[: tasks.met[0]]], kind="stable")
         shares = 8 * self.threads
         list(self.pool.map(some, [order[k::shares] for k in range(shares)]))
