@@ -32,7 +32,7 @@ def dice_in_play(v: pe.Variant) -> pe.Variant:
 @pytest.mark.parametrize(
     ("v", "dice", "palifico", "value", "tolerance"),
     [
-        ("liars_dice", (1, 1), False, -7 / 258, 2e-4),
+        ("liars_dice", (1, 1), False, -7 / 258, 5e-4),
         (QUANTITY, (1, 1), False, -1 / 18, 2e-5),
         (MONOTONE, (1, 1), False, -1 / 18, 2e-5),
         (ONE_AXIS, (1, 1), False, -1 / 18, 2e-5),
@@ -50,8 +50,8 @@ def test_known_values(v: pe.Variant, dice: tuple[int, int], palifico: bool, valu
 
 
 def test_two_dice_against_one() -> None:
-    solution = solve_round(QUANTITY, (2, 1), seconds=120, target=3e-3)
-    assert solution.nash_conv <= 3e-3
+    solution = solve_round(QUANTITY, (2, 1), seconds=120, target=5e-3)
+    assert solution.nash_conv <= 5e-3
     assert solution.lower - 5e-5 <= 0.26036 <= solution.upper + 5e-5
 
 
