@@ -25,6 +25,10 @@ from train.solver.traverse import Traversal, Weights, compile_walks
 from train.solver.walk import Do
 
 ALPHA, GAMMA = 1.5, 2.0
+APPROXIMATE = (
+    "for larger rounds, lower bounds on a policy's exploitability come from "
+    "python -m train.evaluate.local_best_response and python -m train.evaluate.exploiter"
+)
 BYTES_PER_ENTRY = 8  # a regret and a sum, float32 each
 Report = Callable[[int, float, float, float], None]  # iterations, seconds, lower, upper
 
@@ -123,8 +127,8 @@ def check_size(tree: PublicTree) -> None:
     if need > 0.9 * memory():
         raise ValueError(
             f"the round {tree.dice} under {tree.variant} has {tree.num_states:,} information states: its tables need "
-            f"{need / 2**30:,.0f} GiB, this machine has {memory() / 2**30:,.0f}. Solve fewer dice, or approximate: "
-            f"python -m train.evaluate --help names the measures for larger rounds"
+            f"{need / 2**30:,.0f} GiB, this machine has {memory() / 2**30:,.0f}. Solve fewer dice; "
+            f"{APPROXIMATE}"
         )
 
 
