@@ -5,7 +5,9 @@ Tables are kept as ``.npz`` files of plain numbers, read with ``allow_pickle=Fal
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Sequence
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +24,7 @@ from perudo_env.variant import (
     MAX_SEATS,
     MIN_SEATS,
     Variant,
+    as_variant,
     parse_variant,
     switch_code,
     switch_values,
@@ -253,3 +256,13 @@ def load_tables(folder: Path | str = EXACT, variant: Variant | None = None) -> l
 def exact_policy(variant: Variant | None = None, fallback: Policy | None = None, folder: Path | str = EXACT) -> TabularPolicy:
     """The shipped exact agent: solved small rounds, ``fallback`` (uniform by default) elsewhere."""
     return TabularPolicy(load_tables(folder, variant), fallback)
+
+
+def load_policy(folder: Path | str, variant: Variant | str, num_seats: int) -> TabularPolicy:
+    """The tabular agent of a checkpoint folder, as the registry makes it.
+
+    ``policy.json`` names the agent that decides where the tables do not. Raises ``ValueError`` as :func:`load_tables`.
+    """
+    registry: Any = import_module("agents")  # here: it imports this module
+    fallback = json.loads((Path(folder) / "policy.json").read_text(encoding="utf-8"))["fallback"]
+    return TabularPolicy(load_tables(folder, as_variant(variant)), registry.make(fallback, variant, num_seats))

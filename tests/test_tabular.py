@@ -9,7 +9,7 @@ import pytest
 
 import perudo_env as pe
 from agents.public_tree import PublicTree
-from agents.tabular import EXACT, RoundTable, TabularPolicy, exact_policy, load_tables
+from agents.tabular import EXACT, RoundTable, TabularPolicy, exact_policy, load_policy, load_tables
 from perudo_env.observation import layout
 from perudo_env.policy import Int8Array, SampledPolicy
 from train.evaluate.exploitability import nash_conv
@@ -158,3 +158,17 @@ def test_a_hostile_file_is_refused_and_runs_nothing(tmp_path: Path) -> None:
 def test_a_folder_without_tables_is_refused(tmp_path: Path) -> None:
     with pytest.raises(ValueError, match=r"no \.npz tables"):
         load_tables(tmp_path)
+
+
+def test_the_folder_names_its_fallback(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked = []
+
+    def make(name: str, variant: object, num_seats: int) -> Marked:
+        asked.append((name, num_seats))
+        return Marked()
+
+    monkeypatch.setattr("agents.make", make, raising=False)
+    policy = load_policy(EXACT, "classic", 2)
+    assert asked == [("inference", 2)]
+    assert isinstance(policy.fallback, Marked)
+    assert policy.tables
