@@ -1,0 +1,268 @@
+"""A policy that plays solved rounds between two seats out of tables, and asks another where it has none.
+
+Tables are kept as ``.npz`` files of plain numbers, read with ``allow_pickle=False``.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Sequence
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from agents.public_tree import HAND_BASE, NO_BID, Graph, PublicTree, descend, hand_numbers
+from perudo_env.actions import CALZA, DUDO, FIRST_BID, PASS, num_actions
+from perudo_env.jit import kernel
+from perudo_env.observation import Layout, layout, switch_slices
+from perudo_env.policy import Int8Array, Policy, SampledPolicy, UniformPolicy
+from perudo_env.variant import (
+    MAX_FACES,
+    MAX_SEATS,
+    MIN_SEATS,
+    Variant,
+    as_variant,
+    parse_variant,
+    switch_code,
+    switch_values,
+)
+
+EXACT = Path(__file__).parent / "checkpoints" / "exact"
+_COMMON = ("num_faces", "calza", "paco_bids", "pacos_wild")  # switches on which any round depends
+_ORDINARY = ("raise_rule", "paco_open")  # and those that a palifico round sets aside
+CALZA_ID, PASS_ID = int(CALZA), int(PASS)
+Key = tuple[int, ...]
+
+
+class RoundTable:
+    """The strategies of both seats in one round: a weight per row of the tree and hand, see ``public_tree``.
+
+    ``weights[seat]`` is a flat array of ``tree.num_entries[seat]`` numbers, not negative; a block with no positive
+    weight for a hand is a position that the strategy never reaches. Raises ``ValueError`` for arrays of a wrong size.
+    """
+
+    def __init__(self, tree: PublicTree, weights: Sequence[npt.NDArray[Any]], bracket: tuple[float, float] | None = None) -> None:
+        sizes = tuple(w.size for w in weights)
+        if sizes != tree.num_entries:
+            raise ValueError(f"weights of {sizes} numbers do not fit the round {tree}: it has {tree.num_entries}")
+        self.tree, self.weights, self.bracket = tree, tuple(weights), bracket
+        self.ids, self.slots = _bid_places(tree.graph)
+        self.key = table_key(tree)
+
+    def save(self, path: Path | str) -> None:
+        """Write a compressed ``.npz`` file, which :meth:`load` reads."""
+        t, v = self.tree, self.tree.variant
+        np.savez_compressed(
+            path, first=self.weights[0], second=self.weights[1], dice=np.array(t.dice), palifico=np.array(t.palifico),
+            total=np.array(t.total), variant=np.array(str(v)), bracket=np.array(self.bracket or (np.nan, np.nan)),
+        )  # fmt: skip
+
+    @classmethod
+    def load(cls, path: Path | str) -> RoundTable:
+        """Read a file of :meth:`save`; raises ``ValueError`` for one that is not, without running anything in it."""
+        try:
+            with np.load(path, allow_pickle=False) as file:
+                variant = parse_variant(str(file["variant"]))
+                dice = file["dice"].tolist()
+                tree = PublicTree(variant, dice, bool(file["palifico"]), int(file["total"]))
+                weights = [file["first"], file["second"]]
+                lower, upper = file["bracket"].tolist()
+        except (KeyError, TypeError, ValueError, OSError, EOFError) as error:
+            raise ValueError(f"{path} is not a table of a solved round: {error}") from error
+        for w in weights:
+            if w.dtype.kind not in "uf" or not np.isfinite(w).all() or (w < 0).any():
+                raise ValueError(f"{path} holds weights that are no finite numbers from 0")
+        return cls(tree, weights, (lower, upper))
+
+
+def _bid_places(graph: Graph) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
+    """Action ids of a graph's bids, each after all that it may follow, and the columns of an observation's bids they have."""
+    rank: dict[int, int] = {}
+
+    def visit(i: int, depth: int) -> None:
+        if rank.get(i, -1) < depth:
+            rank[i] = depth
+            for child in graph.raises[graph.first[i] : graph.first[i + 1]].tolist():
+                visit(child, depth + 1)
+
+    visit(NO_BID, 0)
+    ids = np.array([graph.action[i] for i in sorted(rank, key=lambda i: rank[i]) if i != NO_BID], np.int64)
+    return ids, ids - FIRST_BID
+
+
+def table_key(tree: PublicTree) -> Key:
+    """What must be equal for a table to hold in a position, in the form of :func:`observation_keys`."""
+    v = tree.variant
+    switches = [switch_code(s, getattr(v, s)) for s in _COMMON + _ORDINARY]
+    if tree.palifico:
+        switches[len(_COMMON) :] = [0] * len(_ORDINARY)
+    # a right Calza with a full cup gains nothing; without Calza that makes no difference
+    full = [int(v.calza != "off" and d >= v.starting_dice) for d in tree.dice]
+    return (*tree.dice, int(tree.palifico), *full, *switches)
+
+
+def _switch_codes(switches: Int8Array, name: str) -> npt.NDArray[np.int64]:
+    first = switch_values(name)[0]
+    return np.argmax(switches[:, switch_slices()[name]], axis=1) + (0 if isinstance(first, str) else int(first))
+
+
+def observation_keys(observations: Int8Array, look: Layout) -> npt.NDArray[np.int64]:
+    """A row of numbers per observation, ``(batch, n)``: dice of opener and other, palifico, full cups, switches.
+
+    Negative dice stand for what is not seen, or not a table of two living seats.
+    """
+    rows = np.arange(len(observations))
+    alive = look.get(observations, "alive").astype(bool)
+    dice = look.get(observations, "dice").sum(axis=2, dtype=np.int64)
+    other = 1 + np.argmax(alive[:, 1:], axis=1)
+    mine, theirs = dice[:, 0], np.where(dice[rows, other] > 0, dice[rows, other], -1)
+    opened = look.get(observations, "opener")[:, 0] == 1
+    palifico = look.get(observations, "is_palifico")[:, 0].astype(np.int64)
+    switches = look.get(observations, "switches")
+    codes = [_switch_codes(switches, s) for s in _COMMON] + [_switch_codes(switches, s) * (palifico == 0) for s in _ORDINARY]
+    with_calza = codes[1] != switch_code("calza", "off")
+    cup = _switch_codes(switches, "starting_dice")
+    pair = [np.where(opened, mine, theirs), np.where(opened, theirs, mine)]
+    pair = [np.where(alive.sum(axis=1) == 2, d, -2) for d in pair]
+    return np.stack([*pair, palifico, *((with_calza & (d >= cup)).astype(np.int64) for d in pair), *codes], axis=1)
+
+
+@kernel
+def fill_probs(
+    graph: Graph, hands: int, weights: np.ndarray, numbers: np.ndarray, said: np.ndarray, ids: np.ndarray, window: np.ndarray,
+    calza_asked: bool, rows: np.ndarray, out: np.ndarray, found: np.ndarray,
+) -> None:  # fmt: skip
+    """Write the probabilities of one seat's positions into the given rows of ``out`` and set ``found`` there.
+
+    ``said`` (positions, bids): which bids were made, columns in the order of ``ids``; ``numbers`` the hands. With
+    ``calza_asked`` the game asks for Calza apart, in the positions of ``window``.
+    """
+    bids = np.zeros(ids.size, np.int64)
+    for k in range(rows.size):
+        length = 0
+        for i in range(ids.size):
+            if said[k, i]:
+                bids[length] = ids[i]
+                length += 1
+        at, row, _ = descend(graph, bids, length)
+        if at < 0 or numbers[k] < 0:
+            continue
+        to = out[rows[k]]
+        calls = graph.calls[at]
+        actions = calls + graph.first[at + 1] - graph.first[at]
+        total = 0.0
+        for a in range(actions):
+            weight = 1.0 if actions == 1 else float(weights[(row + a) * hands + numbers[k]])
+            total += weight
+            to[a if a < calls else graph.action[graph.raises[graph.first[at] + a - calls]]] = weight
+        if calza_asked:
+            calza = to[CALZA_ID]
+            to[CALZA_ID] = 0
+            rest = to.sum()  # not total - calza, which may cancel to almost nothing
+            if window[k]:
+                to[:] = 0
+                to[CALZA_ID], to[PASS_ID] = calza, rest
+            total = to.sum()
+        if total > 0:
+            to /= total
+            found[rows[k]] = True
+        else:
+            to[:] = 0
+
+
+class TabularPolicy(SampledPolicy):
+    """Plays out of ``tables`` wherever two living seats are at a position of one; elsewhere ``fallback`` decides.
+
+    A bid of more dice than are in play is doubted. Where the other's dice are hidden, a table is used only if no other
+    fits. ``seats`` is that of the layout, by default found from the observations' width.
+    """
+
+    def __init__(self, tables: Iterable[RoundTable], fallback: Policy | None = None) -> None:
+        self.tables = {table.key: table for table in tables}
+        self.fallback: Policy = UniformPolicy() if fallback is None else fallback
+
+    def probs(self, observations: Int8Array, masks: Int8Array) -> npt.NDArray[np.float64]:
+        """The tables' probabilities; see :class:`Policy`."""
+        look = _layout_of(observations, masks)
+        out, found = np.zeros(masks.shape), np.zeros(len(masks), np.bool_)
+        keys, groups = np.unique(observation_keys(observations, look), axis=0, return_inverse=True)
+        for g, key in enumerate(keys.tolist()):
+            table = self._table(tuple(key))
+            if table is not None:
+                self._fill(table, np.flatnonzero(groups.reshape(-1) == g), observations, masks, look, out, found)
+        # weights on what the table's game allows and this one does not would be a fault of the key
+        found &= (out * (masks == 0)).sum(axis=1) == 0
+        rest = np.flatnonzero(~found)
+        if rest.size:
+            out[rest] = self.fallback.probs(observations[rest], masks[rest])
+        return out
+
+    def _table(self, key: Key) -> RoundTable | None:
+        if -1 not in key[:2]:
+            return self.tables.get(key)
+        fitting = [t for k, t in self.tables.items() if all(a in (-1, b) for a, b in zip(key[:2], k, strict=False)) and k[2:] == key[2:]]
+        return fitting[0] if len(fitting) == 1 else None
+
+    def _fill(
+        self, table: RoundTable, rows: npt.NDArray[np.int64], observations: Int8Array, masks: Int8Array, look: Layout,
+        out: npt.NDArray[np.float64], found: npt.NDArray[np.bool_],
+    ) -> None:  # fmt: skip
+        tree, seen = table.tree, observations[rows]
+        said = look.get(seen, "bids").any(axis=3).reshape(len(rows), -1)
+        standing = look.get(seen, "standing").any(axis=2)
+        above = np.isin(np.argmax(standing, axis=1), range(sum(tree.dice), look.max_quantity))
+        out[rows[above], np.where(masks[rows[above], DUDO] == 1, DUDO, PASS)] = 1
+        found[rows[above]] = True
+        # a bid of no place in the tree, later undercut by Pacos: the table knows nothing of it
+        strange = said.sum(axis=1) != said[:, table.slots].sum(axis=1)
+        codes = look.get(seen, "hand").sum(axis=2, dtype=np.int64) @ HAND_BASE ** np.arange(MAX_FACES)
+        opened = look.get(seen, "opener")[:, 0] == 1
+        window = look.get(seen, "calza_window")[:, 0] == 1
+        for seat in (0, 1):
+            chosen = np.flatnonzero((opened == (seat == 0)) & ~above & ~strange)
+            fill_probs(
+                tree.graph, tree.num_hands[seat], table.weights[seat], hand_numbers(tree.dice[seat], tree.variant.num_faces)[codes[chosen]],
+                said[chosen][:, table.slots], table.ids, window[chosen], tree.variant.calza == "anyone", rows[chosen], out, found,
+            )  # fmt: skip
+
+
+def _layout_of(observations: Int8Array, masks: Int8Array) -> Layout:
+    quantity = (masks.shape[1] - num_actions(0)) // MAX_FACES
+    for seats in range(MIN_SEATS, MAX_SEATS + 1):
+        if layout(seats, quantity).size == observations.shape[1]:
+            return layout(seats, quantity)
+    raise ValueError(f"observations of {observations.shape[1]} numbers with masks of {masks.shape[1]} fit no table: see perudo_env.observation")
+
+
+def load_tables(folder: Path | str = EXACT, variant: Variant | None = None) -> list[RoundTable]:
+    """The tables of a folder; with ``variant``, only those that may hold under its switches.
+
+    Raises ``ValueError`` for a folder without any or a file that is no table.
+    """
+    paths = sorted(Path(folder).glob("*.npz"))
+    if not paths:
+        raise ValueError(f"{folder} holds no .npz tables: python -m train.solver.ship makes them")
+    tables = [RoundTable.load(p) for p in paths]
+    if variant is None:
+        return tables
+    wanted = [switch_code(s, getattr(variant, s)) for s in _COMMON + _ORDINARY]
+    at = len(tables[0].key) - len(wanted)
+    return [t for t in tables if list(t.key[at:]) == wanted or (t.tree.palifico and list(t.key[at : at + len(_COMMON)]) == wanted[: len(_COMMON)])]
+
+
+def exact_policy(variant: Variant | None = None, fallback: Policy | None = None, folder: Path | str = EXACT) -> TabularPolicy:
+    """The shipped exact agent: solved small rounds, ``fallback`` (uniform by default) elsewhere."""
+    return TabularPolicy(load_tables(folder, variant), fallback)
+
+
+def load_policy(folder: Path | str, variant: Variant | str, num_seats: int) -> TabularPolicy:
+    """The tabular agent of a checkpoint folder, as the registry makes it.
+
+    ``policy.json`` names the agent that decides where the tables do not. Raises ``ValueError`` as :func:`load_tables`.
+    """
+    registry: Any = import_module("agents")  # here: it imports this module
+    fallback = json.loads((Path(folder) / "policy.json").read_text(encoding="utf-8"))["fallback"]
+    return TabularPolicy(load_tables(folder, as_variant(variant)), registry.make(fallback, variant, num_seats))

@@ -1,0 +1,175 @@
+"""Make the tables that the exact agent ships with: solve, round to small integers, judge what is shipped.
+
+    python -m train.solver.ship --out agents/checkpoints/exact
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from agents.public_tree import Graph, PublicTree
+from agents.tabular import EXACT, RoundTable
+from perudo_env.jit import kernel
+from perudo_env.variant import parse_variant
+from train.evaluate.exploitability import Exploitability, judge
+from train.solver.rounds import print_report, solve_round
+from train.solver.traverse import depth_of
+
+LEVELS = 4095  # a shipped weight is a whole number up to this
+
+
+@dataclass(frozen=True)
+class Item:
+    """One table to ship."""
+
+    variant: str
+    dice: tuple[int, int]
+    palifico: bool = False
+
+    @property
+    def name(self) -> str:
+        """The file's name without its ending."""
+        word = self.variant.replace(":", "-").replace("=", "_").replace(",", "-")
+        return f"{word}-{self.dice[0]}v{self.dice[1]}" + "-palifico" * self.palifico
+
+
+SPLITS = ((1, 1), (2, 1), (1, 2))
+ITEMS = (
+    *(Item(v, dice) for v in ("classic", "pascal", "box", "marquoir", "evening") for dice in SPLITS),
+    # raise rule and opening on Pacos do not matter in a palifico round: one set without Calza, one with
+    *(Item(v, (1, n), palifico=True) for v in ("classic", "marquoir") for n in range(1, 6)),
+    *(Item(v, (1, 1)) for v in ("liars_dice", "joker")),
+)
+
+
+@kernel
+def round_block(weights: np.ndarray, start: int, actions: int, hands: int, h: int, levels: int, out: np.ndarray) -> None:
+    """Write the weights of one hand in one block as whole numbers up to ``levels``, in proportion to their largest."""
+    most = 0.0
+    for a in range(actions):
+        most = max(most, weights[start + a * hands + h])
+    for a in range(actions):
+        share = weights[start + a * hands + h] / most if most > 0 else 0.0
+        out[start + a * hands + h] = np.uint16(share * levels + 0.5)
+
+
+@kernel
+def round_table(graph: Graph, depth: int, acts_first: bool, hands: int, weights: np.ndarray, levels: int, out: np.ndarray) -> None:
+    """Round a seat's flat table into ``out``; blocks that its rounded strategy never reaches stay 0.
+
+    Leaving them out changes nothing that an opponent could gain: it cannot bring the seat there either.
+    """
+    bid, child, start = np.zeros(depth, np.int64), np.zeros(depth, np.int64), np.zeros(depth, np.int64)
+    reach = np.ones((depth, hands), np.bool_)
+    d, cursor = 0, 0
+    child[0] = -1
+    while d >= 0:
+        b = bid[d]
+        acting = (d % 2 == 0) == acts_first
+        actions = graph.calls[b] + graph.first[b + 1] - graph.first[b]
+        if child[d] < 0:
+            child[d], start[d] = 0, cursor
+            if acting and actions > 1:
+                cursor += actions * hands
+                for h in range(hands):
+                    if reach[d, h]:
+                        round_block(weights, start[d], actions, hands, h, levels, out)
+        if graph.first[b] + child[d] == graph.first[b + 1]:
+            d -= 1
+            continue
+        action, following = graph.calls[b] + child[d], graph.raises[graph.first[b] + child[d]]
+        child[d] += 1
+        some = False
+        for h in range(hands):
+            reach[d + 1, h] = reach[d, h] and (not acting or actions == 1 or out[start[d] + action * hands + h] > 0)
+            some |= reach[d + 1, h]
+        if some:
+            d += 1
+            bid[d], child[d] = following, -1
+        else:
+            cursor += graph.rows[following, int(acting)] * hands
+
+
+def rounded(tree: PublicTree, weights: Sequence[npt.NDArray[Any]], levels: int = LEVELS) -> tuple[npt.NDArray[np.uint16], ...]:
+    """Both seats' tables as small integers, see :func:`round_table`."""
+    tables = []
+    for seat in (0, 1):
+        out = np.zeros(weights[seat].size, np.uint16)
+        round_table(tree.graph, depth_of(tree.graph) + 2, seat == 0, tree.num_hands[seat], weights[seat], levels, out)
+        tables.append(out)
+    return tuple(tables)
+
+
+def make(item: Item, folder: Path, seconds: float, target: float) -> tuple[Exploitability, int]:
+    """Solve and write one table; returns what the shipped one is worth, and its bytes."""
+    solution = solve_round(item.variant, item.dice, item.palifico, seconds, target=target, report=print_report)
+    tree = solution.table.tree
+    weights = rounded(tree, solution.table.weights)
+    shipped = judge(tree, (weights[0].astype(np.float64), weights[1].astype(np.float64)))
+    path = folder / f"{item.name}.npz"
+    RoundTable(tree, weights, (solution.lower, solution.upper)).save(path)
+    return shipped, path.stat().st_size
+
+
+def card(rows: Sequence[str]) -> str:
+    """The model card of the folder."""
+    return CARD.replace("{rows}", "\n".join(rows))
+
+
+CARD = """# The exact agent's tables
+
+Strategies of both seats for small rounds between two seats, found by discounted CFR (`train/solver/`) and rounded to
+whole numbers up to 4095. Made by `python -m train.solver.ship`; played by `agents.tabular.TabularPolicy`, which reads
+them as plain numbers and asks another policy for positions they lack (more dice, more than two living seats, and
+positions that only its own deviation from the table could reach).
+
+A value is the expected return of the round to its opener: the loser of a die -1, the other +1; a right Calza +1 to a caller
+who takes a die back. NashConv is exact, and that of the rounded table as shipped: the sum of what a best response
+gains on either side. Without Calza a round has two outcomes, so its table holds in a whole two-seat game as well; with Calza
+the table plays for the round alone. Bids above the dice in play are never made, and are doubted.
+
+| table | variant | dice, opener first | palifico | value | NashConv | KB |
+|---|---|---|---|---|---|---|
+{rows}
+
+Limits: two living seats, at most 3 dice in ordinary rounds and 6 in palifico rounds. `box` hides the dice counts: a table
+is then used only where one alone fits what is seen.
+"""
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Solve and write all tables and the card."""
+    parser = argparse.ArgumentParser(prog="python -m train.solver.ship", description=__doc__)
+    parser.add_argument("--out", type=Path, default=EXACT)
+    parser.add_argument("--seconds", type=float, default=120, help="at most, for one table")
+    parser.add_argument("--target", type=float, default=1e-4, help="NashConv at which a table is good enough")
+    parser.add_argument("--only", default="", help="names that contain this")
+    options = parser.parse_args(arguments)
+    options.out.mkdir(parents=True, exist_ok=True)
+    rows = []
+    for item in ITEMS:
+        if options.only in item.name:
+            print(item.name, file=sys.stderr)
+            shipped, size = make(item, options.out, options.seconds, options.target)
+            dice = f"{item.dice[0]} v {item.dice[1]}"
+            calls = parse_variant(item.variant).calza
+            rows.append(
+                f"| `{item.name}.npz` | {item.variant} (Calza {calls}) | {dice} | {'yes' if item.palifico else 'no'} | "
+                f"{round(shipped.value, 5) + 0.0:+.5f} | {abs(shipped.nash_conv):.5f} | {size / 1024:.0f} |"
+            )
+            print(rows[-1], file=sys.stderr)
+    if not options.only:
+        (options.out / "README.md").write_text(card(rows), encoding="utf-8")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
