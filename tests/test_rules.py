@@ -10,7 +10,7 @@ import pytest
 
 import perudo_env as pe
 from perudo_env import Bid, Game, IllegalActionError
-from perudo_env.actions import num_actions, to_action, to_id
+from perudo_env.actions import ACTIONS, num_actions, to_id
 from perudo_env.observation import encode_switches
 from perudo_env.variant import RULE_TEXTS, SWITCHES, VARIANTS, switch_values
 from tests.helpers import HALVED_PRESETS, PRESETS, legal_bids, legal_ids, state_of, switches_of
@@ -231,10 +231,10 @@ def test_action_ids_decode_encode_and_fit_every_table(preset: str, num_seats: in
     game = Game(preset, num_seats, seed=0)
     quantity = game.variant.max_quantity(num_seats)
     assert game.num_actions == len(game.action_mask()) == 3 + 6 * quantity
-    assert [to_id(to_action(a)) for a in range(game.num_actions)] == list(range(game.num_actions))
-    bids = [to_action(a) for a in range(3, game.num_actions)]
+    assert [to_id(ACTIONS[a]) for a in range(game.num_actions)] == list(range(game.num_actions))
+    bids = [ACTIONS[a] for a in range(3, game.num_actions)]
     assert bids == sorted(bids)
-    assert [to_action(a) for a in range(3)] == [pe.DUDO, pe.CALZA, pe.PASS]
+    assert [ACTIONS[a] for a in range(3)] == [pe.DUDO, pe.CALZA, pe.PASS]
     assert (bids[0], bids[-1]) == (Bid(1, 1), Bid(quantity, 6))
     for action in range(game.num_actions):
         assert (game.why_illegal(action) is None) == (action in legal_ids(game))
