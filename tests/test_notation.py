@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from contextlib import suppress
 
 import pytest
 from hypothesis import given, settings
@@ -118,10 +119,9 @@ def test_a_record_with_one_token_changed_is_read_or_refused(seed: int, data: st.
     text = "\n".join(map(" ".join, lines))
     try:
         game = Game.replay(text)
-    except NotationError as error:
-        assert str(error)
-    else:
-        assert Game.replay(game.record()).record() == game.record()
+    except NotationError:  # any other error fails the test
+        return
+    assert Game.replay(game.record()).record() == game.record()
 
 
 @settings(max_examples=300)
@@ -130,10 +130,8 @@ def test_garbage_is_a_notation_error_never_another(text: str) -> None:
     doors = (notation.parse_action, notation.parse_hands, notation.parse_round, notation.parse_position, notation.parse_record, Game.from_position, Game.replay)
     for door in doors:
         for fed in (text, "perudo/1 " + text, "classic " + text, "perudo/1 classic seed=7\n" + text):
-            try:
+            with suppress(NotationError):  # any other error fails the test
                 door(fed)
-            except NotationError as error:
-                assert str(error)
 
 
 BAD = [
