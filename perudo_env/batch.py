@@ -29,7 +29,7 @@ from perudo_env.rules import (
     why_illegal,
 )
 from perudo_env.state import Phase, new_states
-from perudo_env.variant import Variant, as_variant, table_size
+from perudo_env.variant import Variant, as_variant, is_whole, table_size
 
 Int8Array = npt.NDArray[np.int8]
 
@@ -211,7 +211,7 @@ def seeds_from(seed: Any, num_games: int) -> npt.NDArray[np.uint64]:
     """
     if seed is None:
         seed = int(np.random.SeedSequence().generate_state(1, np.uint64)[0])
-    if isinstance(seed, int | np.integer) and not isinstance(seed, bool):
+    if is_whole(seed):
         if not 0 <= seed < 2**64:
             raise ValueError(f"seed = {seed} is out of range: use 0 to 2**64 - 1")
         with np.errstate(over="ignore"):
@@ -229,11 +229,13 @@ def starting_dice(variant: Variant, num_seats: int, dice: Sequence[int] | None) 
     """
     if dice is None:
         return np.full(num_seats, variant.starting_dice, np.int8)
+    if not isinstance(dice, Sequence | np.ndarray) or isinstance(dice, str):
+        raise ValueError(f"dice = {dice!r}: give a number of dice per seat, like (5, 3)")
     counts = list(dice)
     if len(counts) != num_seats:
         raise ValueError(f"dice = {tuple(counts)} has {len(counts)} numbers for {num_seats} seats")
     for d in counts:
-        if isinstance(d, bool) or not isinstance(d, int | np.integer) or not 0 <= d <= variant.starting_dice:
+        if not is_whole(d) or not 0 <= d <= variant.starting_dice:
             raise ValueError(f"dice = {tuple(counts)}: {d!r} is not a number of dice: use 0 to starting_dice = {variant.starting_dice}")
     if sum(d > 0 for d in counts) < 2:
         raise ValueError(f"dice = {tuple(counts)}: at least two seats need dice")
@@ -244,9 +246,18 @@ def check_max_rounds(max_rounds: Any) -> int:
     """``max_rounds`` as the record holds it, 0 for None; raises ``ValueError`` unless it is None or at least 1."""
     if max_rounds is None:
         return 0
-    if isinstance(max_rounds, bool) or not isinstance(max_rounds, int | np.integer) or not 1 <= max_rounds < 2**31:
+    if not is_whole(max_rounds) or not 1 <= max_rounds < 2**31:
         raise ValueError(f"max_rounds = {max_rounds!r} is not a limit: use None or a whole number from 1")
     return int(max_rounds)
+
+
+def _room(out: Int8Array | None, num_rows: int, width: int) -> Int8Array:
+    """``out``, or a new int8 array; a wrong shape is a ``ValueError``, for the kernels check no bounds."""
+    if out is None:
+        return np.empty((num_rows, width), np.int8)
+    if out.shape != (num_rows, width):
+        raise ValueError(f"out has shape {out.shape}: this table needs {(num_rows, width)}")
+    return out
 
 
 class Batch:
@@ -271,7 +282,7 @@ class Batch:
         announce_compilation(start_rows)
         self.variant = as_variant(variant)
         self.num_seats = table_size(num_seats)
-        if isinstance(num_games, bool) or not isinstance(num_games, int | np.integer) or num_games < 1:
+        if not is_whole(num_games) or num_games < 1:
             raise ValueError(f"num_games = {num_games!r} is not a number of games: use a whole number from 1")
         self.num_games = int(num_games)
         self.start = starting_dice(self.variant, self.num_seats, dice)
@@ -292,7 +303,7 @@ class Batch:
         self.reset(seeds=seed)
 
     def reset(self, rows: npt.ArrayLike | None = None, seeds: Any = None) -> None:
-        """Begin a new game in every row, or in ``rows``.
+        """Begin a new game in every row, or in ``rows``: their numbers, or a truth per game.
 
         Without ``seeds`` a row goes on to the seed that follows its own; the first time, to one from the system.
         """
@@ -342,7 +353,7 @@ class Batch:
     def masks(self, rows: npt.ArrayLike | None = None, *, out: Int8Array | None = None) -> Int8Array:
         """The mask of the seat to act, int8 ``(num_games, num_actions)``, or one per row of ``rows``; all 0 where over."""
         where = self._where(rows)
-        out = np.empty((where.size, self.num_actions), np.int8) if out is None else out
+        out = _room(out, where.size, self.num_actions)
         masks_rows(self.states, where, out)
         return out
 
@@ -354,11 +365,11 @@ class Batch:
         ``viewers`` is a seat, or a seat per row; by default the seat to act (zeros where the game is over).
         """
         where = self._where(rows)
-        out = np.empty((where.size, self.layout.size), np.int8) if out is None else out
-        seats = np.array(np.broadcast_to(self.seat[where] if viewers is None else np.asarray(viewers), where.shape), np.int8)
-        if (seats >= self.num_seats).any():
-            raise ValueError(f"viewer {int(seats.max())} is not a seat of this table: use 0 to {self.num_seats - 1}")
-        observe_rows(self.states, where, seats, self.switches, self.layout.num_seats, self.layout.max_quantity, out)
+        out = _room(out, where.size, self.layout.size)
+        seats = np.broadcast_to(self.seat[where] if viewers is None else np.asarray(viewers), where.shape)
+        if seats.dtype.kind not in "ui" or (seats >= self.num_seats).any():
+            raise ValueError(f"viewers = {viewers!r} are not seats of this table: use 0 to {self.num_seats - 1}")
+        observe_rows(self.states, where, seats.astype(np.int64), self.switches, self.layout.num_seats, self.layout.max_quantity, out)
         return out
 
     def act(self, actions: npt.ArrayLike, rows: npt.ArrayLike | None = None) -> npt.NDArray[np.bool_]:
@@ -371,16 +382,25 @@ class Batch:
             raise IllegalActionError(
                 f"actions of shape {ids.shape} and type {ids.dtype}: give {where.size} whole numbers, one action id per game"
             )
+        if rows is not None and np.unique(where).size < where.size:
+            raise ValueError(f"rows = {where.tolist()} name a game twice: it can play one action at a time")
         ended = np.zeros(where.size, np.bool_)
         bad = act_rows(self.states, where, ids.astype(np.int64), ended)
         if bad >= 0:
-            raise IllegalActionError(f"game {where[bad]}: {explain(self.states, where[bad], int(ids[bad]))}")
+            known = 0 <= ids[bad] < self.num_actions
+            why = explain(self.states, where[bad], int(ids[bad])) if known else f"{ids[bad]} is not an action id of this table: use 0 to {self.num_actions - 1}"
+            raise IllegalActionError(f"game {where[bad]}: {why}")
         return ended
 
     def _where(self, rows: npt.ArrayLike | None) -> npt.NDArray[np.int64]:
         if rows is None:
             return self._all
-        where = np.asarray(rows, np.int64).reshape(-1)
+        given = np.asarray(rows).reshape(-1)
+        if given.dtype == np.bool_ and given.size == self.num_games:
+            return np.flatnonzero(given)
+        if given.size and given.dtype.kind not in "ui":
+            raise ValueError(f"rows = {rows!r}: give numbers of games, or a truth for each of the {self.num_games}")
+        where = given.astype(np.int64)
         if where.size and not (where.min() >= 0 and where.max() < self.num_games):
             raise ValueError(f"rows from {where.min()} to {where.max()}: the games are 0 to {self.num_games - 1}")
         return where

@@ -32,7 +32,7 @@ from perudo_env.notation import NotationError, RoundText, Setting
 from perudo_env.observation import encode_switches, layout
 from perudo_env.rules import Reason, Reward
 from perudo_env.state import NOBODY, Phase, copied, new_states
-from perudo_env.variant import Variant, as_variant, table_size
+from perudo_env.variant import Variant, as_variant, is_whole, table_size
 
 
 @dataclass(frozen=True)
@@ -71,7 +71,7 @@ class Game:
         max_rounds: int | None = None,
     ) -> None:
         if num_seats is None:
-            num_seats = 2 if dice is None else len(dice)
+            num_seats = len(dice) if isinstance(dice, Sequence | np.ndarray) else 2
         variant, num_seats = as_variant(variant), table_size(num_seats)
         start = starting_dice(variant, num_seats, dice)
         self._set_up(variant, num_seats, int(start.sum()), max_rounds)
@@ -110,14 +110,16 @@ class Game:
         full table. Raises ``ValueError`` for a position that cannot be and ``IllegalActionError`` for an illegal bid.
         """
         variant = as_variant(variant)
-        num_seats = table_size(len(hands))
-        sorted_hands: Hands = tuple(tuple(sorted(hand)) for hand in hands)
-        _check_position(variant, sorted_hands, opener, palifico)
-        total, in_play = variant.total_at_start(num_seats) if total_at_start is None else total_at_start, sum(map(len, hands))
-        if not in_play <= total <= variant.total_at_start(num_seats):
+        given = _as_hands(hands)
+        num_seats = table_size(len(given))
+        _check_position(variant, given, opener, palifico)
+        sorted_hands: Hands = tuple(tuple(sorted(hand)) for hand in given)
+        total, in_play = variant.total_at_start(num_seats) if total_at_start is None else total_at_start, sum(map(len, given))
+        # where some seats began with fewer dice, Calza may have brought more into play than T0
+        if not is_whole(total) or not (in_play if variant.calza == "off" else 2) <= total <= variant.total_at_start(num_seats):
             raise ValueError(f"total_at_start = {total} is impossible with {in_play} dice in play at {num_seats} seats of {variant.starting_dice}")
         for seat in palifico_spent:
-            if not 0 <= seat < num_seats or variant.palifico != "once":
+            if not is_whole(seat) or not 0 <= seat < num_seats or variant.palifico != "once":
                 raise ValueError(f"palifico_spent = {tuple(palifico_spent)}: name seats 0 to {num_seats - 1}, and only where palifico = 'once'")
         game = cls.__new__(cls)
         game._set_up(variant, num_seats, total, max_rounds)
@@ -126,7 +128,7 @@ class Game:
             variant, position=True, seed=int(first_seed), spent=tuple(palifico_spent), max_rounds=max_rounds,
             total=None if total == variant.total_at_start(num_seats) else total,
         )  # fmt: skip
-        start_row(game.states, 0, first_seed, np.array(list(map(len, hands)), np.int8))
+        start_row(game.states, 0, first_seed, np.array(list(map(len, given)), np.int8))
         game._s["palifico_spent"][list(palifico_spent)] = 1
         open_row(game.states, 0, opener, palifico)
         game._begin_round()
@@ -134,7 +136,7 @@ class Game:
         for i, bid in enumerate(bids):
             while i > 0 and game.in_calza_window:
                 game.act(PASS)
-            game.act(bid if isinstance(bid, str) else Bid(*bid))
+            game.act(Bid(*bid) if isinstance(bid, tuple | list) and len(bid) == 2 else bid)
         return game
 
     @classmethod
@@ -323,11 +325,11 @@ class Game:
     def _id(self, action: Any) -> int:
         if isinstance(action, str):
             action = notation.parse_action(action)
-        if isinstance(action, Bid) and action.quantity >= 1 and 1 <= action.face <= 6:
-            return to_id(action)
+        if isinstance(action, Bid) and all(map(is_whole, action)) and 1 <= action.quantity < 2**31 and 1 <= action.face <= 6:
+            return to_id(Bid(int(action.quantity), int(action.face)))
         if isinstance(action, Call):
             return int(action)
-        if isinstance(action, int | np.integer) and not isinstance(action, bool | np.bool_):
+        if is_whole(action):
             if 0 <= action < self.num_actions:
                 return int(action)
             raise IllegalActionError(f"{action!r} is not an action id of this table: use 0 to {self.num_actions - 1}")
@@ -339,7 +341,7 @@ class Game:
         return explain(self.states, 0, action_id, language)
 
     def _check_seat(self, seat: int) -> int:
-        if isinstance(seat, bool) or not isinstance(seat, int | np.integer) or not 0 <= seat < self.num_seats:
+        if not is_whole(seat) or not 0 <= seat < self.num_seats:
             raise ValueError(f"seat = {seat!r} is not a seat of this table: use 0 to {self.num_seats - 1}")
         return int(seat)
 
@@ -451,10 +453,17 @@ class Game:
         return f"<Game {self.variant}, {self.num_seats} seats, dice {self.dice}, {state}>"
 
 
+def _as_hands(hands: Sequence[Sequence[int]]) -> Hands:
+    try:
+        return tuple(tuple(hand) for hand in hands)
+    except TypeError:
+        raise ValueError(f"hands = {hands!r}: give the faces of each seat, like [[3, 3, 1], [2, 6]]") from None
+
+
 def _check_faces(variant: Variant, hands: Hands) -> None:
     for seat, hand in enumerate(hands):
         for face in hand:
-            if isinstance(face, bool) or not isinstance(face, int | np.integer) or not 1 <= face <= variant.num_faces:
+            if not is_whole(face) or not 1 <= face <= variant.num_faces:
                 raise ValueError(f"hands[{seat}] = {list(hand)}: {face!r} is not a face: use 1 to {variant.num_faces}")
 
 
@@ -462,9 +471,11 @@ def _check_position(variant: Variant, hands: Hands, opener: int, palifico: bool)
     """Raise ``ValueError`` for a position that no game of the variant can reach."""
     starting_dice(variant, len(hands), [len(hand) for hand in hands])
     _check_faces(variant, hands)
-    if isinstance(opener, bool) or not isinstance(opener, int | np.integer) or not 0 <= opener < len(hands) or not hands[opener]:
+    if not is_whole(opener) or not 0 <= opener < len(hands) or not hands[opener]:
         living = ", ".join(str(s) for s, hand in enumerate(hands) if hand)
         raise ValueError(f"opener = {opener!r} is not a seat with dice: use one of {living}")
+    if not isinstance(palifico, bool | np.bool_):
+        raise ValueError(f"palifico = {palifico!r} is neither True nor False")
     if palifico and variant.palifico == "off":
         raise ValueError(f"palifico = True, but variant {variant} has no palifico rounds: override palifico, or leave it False")
     if palifico and len(hands[opener]) != 1:

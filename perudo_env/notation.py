@@ -100,8 +100,9 @@ class Setting:
 
 def _number(word: str, least: int, most: int) -> int:
     key, _, digits = word.partition("=")
-    if not (digits.isascii() and digits.isdigit() and least <= int(digits[:20]) <= most):
-        raise NotationError(f"{word!r}: {key} is a whole number from {least} to {most}")
+    # few enough digits: int() itself refuses thousands of them, with another error
+    if not (digits.isascii() and digits.isdigit() and len(digits) <= 20 and least <= int(digits) <= most):
+        raise NotationError(f"{word[:60]!r}: {key} is a whole number from {least} to {most}")
     return int(digits)
 
 
@@ -172,7 +173,11 @@ def parse_record(text: str) -> tuple[Setting, list[RoundText]]:
         raise NotationError(f"{' '.join(head[:1])!r} does not begin a game record: its first line begins with {HEAD}")
     if len(lines) < 2:
         raise NotationError("the record has no round: write a line with hands, an opener and actions for each")
-    return parse_setting(head[1:]), [parse_round(line) for line in lines[1:]]
+    setting = parse_setting(head[1:])
+    for option in ("total", "spent"):
+        if getattr(setting, option) and not setting.position:
+            raise NotationError(f"{option}= belongs to a game that began from a position: write position after the variant, or leave {option}= out")
+    return setting, [parse_round(line) for line in lines[1:]]
 
 
 def format_record(setting: Setting, rounds: Sequence[RoundText]) -> str:

@@ -10,6 +10,8 @@ from dataclasses import dataclass, field, fields, replace
 from difflib import get_close_matches
 from typing import Any
 
+import numpy as np
+
 MIN_SEATS, MAX_SEATS = 2, 8
 MAX_STARTING_DICE = 6
 MAX_FACES = 6
@@ -168,9 +170,14 @@ def nearest(word: str, known: Any) -> str:
     return f" (did you mean {close[0]!r}?)" if close else ""
 
 
+def is_whole(value: Any) -> bool:
+    """Whether a value is a whole number: a Python or NumPy integer, and no bool."""
+    return isinstance(value, int | np.integer) and not isinstance(value, bool)
+
+
 def table_size(num_seats: Any) -> int:
     """``num_seats`` checked: raises ``ValueError`` unless it is a whole number from 2 to 8."""
-    if isinstance(num_seats, bool) or not hasattr(num_seats, "__index__"):
+    if not is_whole(num_seats):
         raise ValueError(f"num_seats = {num_seats!r} is not a whole number: use {MIN_SEATS} to {MAX_SEATS}")
     if not MIN_SEATS <= num_seats <= MAX_SEATS:
         raise ValueError(f"num_seats = {num_seats} is out of range: use {MIN_SEATS} to {MAX_SEATS}")
