@@ -117,7 +117,7 @@ def test_an_illegal_action_in_between_leaves_no_trace() -> None:
 
 
 BAD_ACTIONS = [
-    True, False, np.bool_(True), 1.0, 2.5, None, b"dudo", (5, 3), [], {}, -1, 10**30, np.float64(4), np.array([4]), object(),
+    True, False, np.bool_(True), 1.0, 2.5, None, b"dudo", (5, 3), [], {}, -1, 10**30, np.float64(4), np.array([4]), object,
     Bid(2.5, 3), Bid(2.0, 3), Bid(True, 3), Bid("5", 3), Bid(None, 3), Bid(10**30, 3), Bid(5, 7), Bid(5, 0), Bid(0, 3), Bid(-1, 3), Bid(5, 2.0),
 ]  # fmt: skip
 
