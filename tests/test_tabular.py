@@ -116,12 +116,12 @@ def test_other_positions_are_the_fallback_s() -> None:
 
 def test_where_counts_are_hidden_the_only_fitting_table_plays() -> None:
     v = pe.variant("box")
-    solution = solve_round(v, (1, 1), seconds=5, target=1e-2)
+    solution = solve_round(v, (1, 1), seconds=300, target=1e-2)
     assert nash_conv(solution.policy, v, (1, 1)).nash_conv == pytest.approx(solution.nash_conv, abs=1e-9)
 
 
 def test_a_table_survives_its_file(tmp_path: Path) -> None:
-    solution = solve_round("pascal", (1, 1), seconds=5, target=0.05)
+    solution = solve_round("pascal", (1, 1), seconds=300, target=0.05)
     solution.table.save(tmp_path / "t.npz")
     again = RoundTable.load(tmp_path / "t.npz")
     assert again.key == solution.table.key

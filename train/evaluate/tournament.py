@@ -127,6 +127,21 @@ def summarise(agents: Sequence[str], played: Played) -> Result:
     )  # fmt: skip
 
 
+def share_against(
+    policy: Policy,
+    rest: Policy,
+    variant: Variant,
+    num_seats: int,
+    num_games: int,
+    seed: int,
+    on_progress: Callable[[int], Any] | None = None,
+) -> Estimate:
+    """The win share of one seat of ``policy`` against ``rest`` in all others, duplicate dice; fair is 1/n."""
+    lineups = np.ones((deals_for(num_games, num_seats), num_seats), np.int64)
+    lineups[:, 0] = 0
+    return standing_of(0, "", play_deals([policy, rest], lineups, variant, seed, on_progress)).win_share
+
+
 def one_against_rest(
     policies: Sequence[Policy],
     variant: Variant,
@@ -136,12 +151,9 @@ def one_against_rest(
     on_progress: Callable[[int], Any] | None = None,
 ) -> dict[tuple[int, int], Estimate]:
     """(a, b): the win share of one seat of agent a against agent b in all others, ``num_games`` games each; fair is 1/n."""
-    table = {}
-    for a in range(len(policies)):
-        for b in range(len(policies)):
-            if a != b:
-                lineups = np.full((deals_for(num_games, num_seats), num_seats), b, np.int64)
-                lineups[:, 0] = a
-                played = play_deals(policies, lineups, variant, seed, on_progress)
-                table[a, b] = standing_of(a, "", played).win_share
-    return table
+    return {
+        (a, b): share_against(policies[a], policies[b], variant, num_seats, num_games, seed, on_progress)
+        for a in range(len(policies))
+        for b in range(len(policies))
+        if a != b
+    }

@@ -1,0 +1,40 @@
+# What one types; `make help` lists it. Everything runs in .venv, which is made on first use.
+PYTHON ?= python3
+BIN := .venv/bin
+EXTRAS := dev
+.DEFAULT_GOAL := help
+
+.PHONY: help setup test check demo bench golden clean
+
+help: ## this list
+	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
+
+setup: .venv/installed ## make .venv and install the project with all it is tested with
+
+.venv/installed: pyproject.toml constraints.txt
+	$(PYTHON) -m venv .venv
+	# torch first and alone: its pinned CPU build, before anything could ask for another
+	$(BIN)/pip install -q -c constraints.txt torch==2.13.0
+	$(BIN)/pip install -q -c constraints.txt -e ".[$(EXTRAS)]"
+	touch $@
+
+test: setup ## all tests, on two cores
+	$(BIN)/python -m pytest -n 2
+
+check: setup ## ruff, mypy, the walls between packages, and a clean install of the wheel
+	$(BIN)/ruff check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+	$(BIN)/python -m tests.wheel_check
+
+demo: setup ## train an agent by self-play in a few minutes and show how it does
+	$(BIN)/python -m train.demo
+
+bench: setup ## speed, as ratios to OpenSpiel and PettingZoo in one run
+	$(BIN)/python -m train.bench
+
+golden: setup ## write the golden playthroughs anew, to be read before they are committed
+	$(BIN)/python -m tests.golden
+
+clean: ## remove what can be made again
+	rm -rf .venv runs dist build .pytest_cache .ruff_cache .mypy_cache

@@ -1,0 +1,146 @@
+"""Learned agents as plain NumPy: a masked multi-layer perceptron, and the checkpoint folder that holds one.
+
+A checkpoint folder has ``policy.json`` (what it is, for which tables, how it was made), ``weights.safetensors`` and
+``README.md`` (the card). Playing one needs no torch, and loading one executes nothing.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from safetensors import SafetensorError
+from safetensors.numpy import load_file, save_file
+
+from agents.features import bid_chances
+from perudo_env.observation import Layout, layout
+from perudo_env.policy import Int8Array, SampledPolicy
+from perudo_env.variant import Variant, as_variant, parse_variant
+
+Float32Array = npt.NDArray[np.float32]
+KIND, SCHEMA = "mlp", 1
+LOGIT_OF_ILLEGAL = -1e9
+
+
+def network_inputs(observations: Int8Array, masks: Int8Array) -> Float32Array:
+    """What a network is fed, float32 ``(batch, input_size)``: the observation, and for each bid the chances that it
+    holds and that it is exact, given own dice."""
+    chances = bid_chances(observations, masks)
+    batch = len(observations)
+    parts = observations, chances.holds.reshape(batch, -1), chances.exactly.reshape(batch, -1)
+    return np.concatenate(parts, axis=1, dtype=np.float32)
+
+
+def input_size(lay: Layout) -> int:
+    """The width of :func:`network_inputs` for a layout."""
+    return lay.size + 12 * lay.max_quantity
+
+
+class MLPPolicy(SampledPolicy):
+    """A ReLU network from :func:`network_inputs` to a logit per action; plays its masked softmax.
+
+    ``weights`` holds ``layers.N.weight`` ``(out, in)`` and ``layers.N.bias`` ``(out,)``, as torch lays them out.
+    """
+
+    def __init__(self, weights: Mapping[str, npt.NDArray[Any]]) -> None:
+        depth = len(weights) // 2
+        self.layers = [
+            (np.ascontiguousarray(weights[f"layers.{i}.weight"].T, np.float32), np.asarray(weights[f"layers.{i}.bias"], np.float32))
+            for i in range(depth)
+        ]
+
+    def logits(self, inputs: Float32Array) -> Float32Array:
+        """Unmasked logits, float32 ``(batch, num_actions)``."""
+        x = inputs
+        for i, (weight, bias) in enumerate(self.layers):
+            x = x @ weight + bias
+            if i < len(self.layers) - 1:
+                np.maximum(x, 0, out=x)
+        return x
+
+    def probs(self, observations: Int8Array, masks: Int8Array) -> npt.NDArray[np.float64]:
+        """The masked softmax of the logits."""
+        logits = np.where(masks > 0, self.logits(network_inputs(observations, masks)), LOGIT_OF_ILLEGAL).astype(np.float64)
+        weights = np.exp(logits - logits.max(axis=1, keepdims=True))
+        return weights / weights.sum(axis=1, keepdims=True)
+
+
+def save_policy(
+    folder: Path, weights: Mapping[str, npt.NDArray[Any]], variant: Variant, num_seats: int, made: Mapping[str, Any], card: str
+) -> None:
+    """Write a checkpoint folder; each file appears whole or not at all. ``made`` tells how the agent came to be."""
+    lay = layout(num_seats, variant.max_quantity(num_seats))
+    about = {
+        "kind": KIND,
+        "schema": SCHEMA,
+        "variants": [str(variant)],
+        "num_seats": num_seats,
+        "layout": lay.hash,
+        **made,
+    }
+    folder.mkdir(parents=True, exist_ok=True)
+    arrays = {name: np.ascontiguousarray(array) for name, array in weights.items()}
+    for name, write in (
+        ("weights.safetensors", lambda path: save_file(arrays, path)),
+        ("README.md", lambda path: path.write_text(card, encoding="utf-8")),
+        ("policy.json", lambda path: path.write_text(json.dumps(about, indent=2) + "\n", encoding="utf-8")),
+    ):
+        unfinished = folder / f".{name}.tmp"
+        write(unfinished)
+        unfinished.replace(folder / name)
+
+
+def load_policy(folder: Path, variant: Variant | str, num_seats: int) -> MLPPolicy:
+    """The network in a checkpoint folder, for a table of ``num_seats``.
+
+    Raises ``ValueError`` for a folder of another schema, variant, table or observation layout, and for files that are
+    not what they should be; nothing in them is executed.
+    """
+    variant = as_variant(variant)
+    lay = layout(num_seats, variant.max_quantity(num_seats))
+    about = _read_json(folder / "policy.json")
+    if about.get("schema") != SCHEMA:
+        raise ValueError(f"{folder} has schema {about.get('schema')!r}: this version reads {SCHEMA}")
+    trained = [parse_variant(text) for text in about.get("variants", [])]
+    if variant not in trained or about.get("num_seats") != num_seats:
+        names = ", ".join(map(str, trained))
+        raise ValueError(
+            f"{folder} was trained for {names} with {about.get('num_seats')} seats, not for {variant} with {num_seats}"
+        )
+    if about.get("layout") != lay.hash:
+        raise ValueError(f"{folder} was trained on observation layout {about.get('layout')!r}; this version has {lay.hash!r}")
+    path = folder / "weights.safetensors"
+    try:
+        weights = load_file(path)
+    except (OSError, SafetensorError) as error:
+        raise ValueError(f"{path} is not a safetensors file that can be read: {error}") from error
+    _check_shapes(path, weights, input_size(lay), 3 + 6 * lay.max_quantity)
+    return MLPPolicy(weights)
+
+
+def _read_json(path: Path) -> dict[str, Any]:
+    try:
+        about = json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError) as error:
+        raise ValueError(f"{path} is not a JSON file that can be read: {error}") from error
+    if not isinstance(about, dict):
+        raise ValueError(f"{path} is not a JSON object")
+    return about
+
+
+def _check_shapes(path: Path, weights: Mapping[str, npt.NDArray[Any]], inputs: int, outputs: int) -> None:
+    width = inputs
+    depth = len(weights) // 2
+    for i in range(depth):
+        weight, bias = weights.get(f"layers.{i}.weight"), weights.get(f"layers.{i}.bias")
+        if weight is None or bias is None or weight.ndim != 2 or weight.shape[1] != width or bias.shape != weight.shape[:1]:
+            raise ValueError(f"{path}: layer {i} is missing or does not take {width} inputs")
+        if not (np.isfinite(weight).all() and np.isfinite(bias).all()):
+            raise ValueError(f"{path}: layer {i} holds numbers that are not finite")
+        width = len(bias)
+    if depth == 0 or width != outputs:
+        raise ValueError(f"{path}: the last layer gives {width} logits, but the table has {outputs} actions")

@@ -1,0 +1,70 @@
+"""A run folder: the resolved configuration, the metrics, the checkpoint, the curve."""
+
+from __future__ import annotations
+
+import csv
+import importlib.metadata
+import platform
+import subprocess
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+import yaml
+from pydantic import BaseModel
+
+
+def open_run(name: str, config: BaseModel, out: Path | None) -> Path:
+    """Make ``out``, or ``runs/NAME-TIME``, and write the resolved configuration there; returns the folder.
+
+    Raises ``ValueError`` if the folder already holds a run.
+    """
+    folder = out or Path("runs") / f"{name}-{datetime.now():%Y%m%d-%H%M%S}"
+    if (folder / "config.yaml").exists():
+        raise ValueError(f"{folder} already holds a run: name another folder")
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / "config.yaml").write_text(yaml.safe_dump(config.model_dump(mode="json"), sort_keys=False), encoding="utf-8")
+    return folder
+
+
+def provenance() -> dict[str, Any]:
+    """The versions and the commit that a checkpoint states; the commit is None outside a checkout."""
+    packages = ("perudo-env", "numpy", "numba", "torch", "stable-baselines3", "sb3-contrib")
+    versions = {}
+    for package in packages:
+        try:
+            versions[package] = importlib.metadata.version(package)
+        except importlib.metadata.PackageNotFoundError:
+            versions[package] = None
+    here = Path(__file__).parent
+    commit = subprocess.run(["git", "rev-parse", "HEAD"], cwd=here, capture_output=True, text=True, check=False)
+    return {
+        "versions": {"python": platform.python_version(), **versions},
+        "commit": commit.stdout.strip() or None,
+    }
+
+
+def write_csv(path: Path, header: Sequence[str], rows: Sequence[Sequence[Any]]) -> None:
+    """Write a table as CSV."""
+    with path.open("w", newline="", encoding="utf-8") as file:
+        csv.writer(file).writerows([header, *rows])
+
+
+def draw_curve(path: Path, title: str, decisions: Sequence[int], shares: Mapping[str, Sequence[Any]], fair: float) -> None:
+    """The learning curve as a PNG: win share against each baseline, with 95% intervals, over decisions."""
+    import matplotlib as mpl
+
+    mpl.use("Agg")
+    import matplotlib.pyplot as plt
+
+    figure, axis = plt.subplots(figsize=(7, 4.2), layout="constrained")
+    for name, estimates in shares.items():
+        middle = [e.value for e in estimates]
+        axis.plot(decisions, middle, marker="o", markersize=3, label=name)
+        axis.fill_between(decisions, [e.low for e in estimates], [e.high for e in estimates], alpha=0.15)
+    axis.axhline(fair, color="grey", linewidth=0.8, linestyle="--", label="fair share")
+    axis.set(title=title, xlabel="decisions of the learner", ylabel="win share", ylim=(0, 1))
+    axis.legend(fontsize=8)
+    figure.savefig(path, dpi=130)
+    plt.close(figure)
