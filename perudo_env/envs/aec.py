@@ -17,6 +17,8 @@ from perudo_env.rng import next_seed
 from perudo_env.rules import round_return
 from perudo_env.variant import Variant, as_variant, table_size
 
+_TRUTHS = (bool, np.bool_)
+
 
 class PerudoAEC(AECEnv):
     """Perudo as an AEC environment, without wrappers; ``perudo_v0.env`` documents the arguments.
@@ -110,9 +112,10 @@ class PerudoAEC(AECEnv):
         if self.terminations[agent] or self.truncations[agent]:
             self._was_dead_step(action)
             return
-        if isinstance(action, bool | np.bool_) or not hasattr(action, "__index__"):
+        # a plain int, the usual case, is asked nothing more
+        if type(action) is not int and (isinstance(action, _TRUTHS) or not hasattr(action, "__index__")):
             raise IllegalActionError(f"{action!r} is not an action id: use a whole number from 0 to {self.game.num_actions - 1}")
-        mask, seen = self._no_mask(), np.empty(self.game.layout.size, np.int8)
+        mask, seen = np.empty(self.game.num_actions, np.int8), np.empty(self.game.layout.size, np.int8)
         try:
             round_ended = self.game.play(int(action), (mask, seen))
         except IllegalActionError:
@@ -124,31 +127,30 @@ class PerudoAEC(AECEnv):
         self.infos[agent]["action_mask"] = self._no_mask()
         if self._paid:
             self._clear_rewards()
-        self._paid = round_ended
-        if not round_ended:
-            self._select(mask, seen)
-        else:
-            self._settle()
-            self._select(mask, seen)
+        self._paid = round_ended and self._settle()
+        self._select(mask, seen)
+        if self._paid:
             self._accumulate_rewards()
             self._deads_step_first()
         if self.render_mode == "human":
             self.render()
 
-    def _settle(self) -> None:
-        """End what the last round ended, and pay."""
-        over, record = self.game.is_over, self.game.states[0]
-        pay = self.game.payoffs(REWARDS[self.reward])
-        for agent in self.agents:
-            seat = self._seats[agent]
-            if self.game.truncated and record["dice"][seat] > 0:
-                self.truncations[agent] = True
-            elif over or (self.elimination == "terminate" and record["dice"][seat] == 0):
-                self.terminations[agent] = True
-            if self.reward == "dice":
-                self.rewards[agent] = round_return(record, seat)
-            elif self.terminations[agent] or self.truncations[agent]:
-                self.rewards[agent] = pay[seat]
+    def _settle(self) -> bool:
+        """End what the last round ended, and pay; returns whether anybody was ended or paid."""
+        dice, over = self.game.states["dice"][0].tolist(), self.game.is_over
+        truncated = over and self.game.truncated
+        out = [agent for agent in self.agents if over or (self.elimination == "terminate" and dice[self._seats[agent]] == 0)]
+        for agent in out:
+            ended = self.truncations if truncated and dice[self._seats[agent]] > 0 else self.terminations
+            ended[agent] = True
+        if self.reward == "dice":
+            record = self.game.states[0]
+            self.rewards = {agent: round_return(record, self._seats[agent]) for agent in self.agents}
+        elif out:
+            pay = self.game.payoffs(REWARDS[self.reward])
+            for agent in out:
+                self.rewards[agent] = pay[self._seats[agent]]
+        return bool(out) or self.reward == "dice"
 
     def _forfeit(self, agent: str) -> None:
         self._clear_rewards()
