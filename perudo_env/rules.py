@@ -222,11 +222,17 @@ def fill_mask(s: Record, mask: np.ndarray) -> int:
     if s["phase"] == Phase.WINDOW:
         return legal
     b = bidding(s)
+    # From some quantity on, all six faces are legal as a rule: one stretch of ids, filled at once.
+    full = 1 if b.num_faces == MAX_FACES else b.most + 1
     for face in range(1, b.num_faces + 1):
         span = bid_span(b, face)
-        for quantity in range(span.least, span.most + 1):
+        full = max(full, span.least if span.most == b.most else b.most + 1)
+        legal += max(0, span.most - span.least + 1)
+    mask[bid_id(full, 1) : bid_id(b.most + 1, 1)] = 1
+    for face in range(1, b.num_faces + 1):
+        span = bid_span(b, face)
+        for quantity in range(span.least, min(span.most + 1, full)):
             mask[bid_id(quantity, face)] = 1
-            legal += 1
     return legal
 
 
@@ -300,10 +306,13 @@ def start_round(s: Record, opener: int) -> None:
     s["seat"] = opener
     s["bidder"] = NOBODY
     s["num_bids"] = 0
-    s["hands"][:] = 0
+    hands = s["hands"]
+    hands[:] = 0
+    # read once: the compiler cannot know that hands are not stored over the seed
+    seed, round_number, num_faces = s["seed"], s["round"], s["num_faces"]
     for seat in range(s["num_seats"]):
         for die in range(s["dice"][seat]):
-            s["hands"][seat, roll_die(s["seed"], s["round"], seat, die, s["num_faces"]) - 1] += 1
+            hands[seat, roll_die(seed, round_number, seat, die, num_faces) - 1] += 1
 
 
 @kernel
@@ -381,12 +390,16 @@ def finish_game(s: Record) -> None:
     s["phase"] = Phase.OVER
     s["seat"] = NOBODY
     s["palifico_next"] = 0
-    unplaced = s["place"] == 0
-    for seat in range(s["num_seats"]):
-        if unplaced[seat]:
-            s["place"][seat] = 1
-            for other in range(s["num_seats"]):
-                s["place"][seat] += unplaced[other] and merit(s, other) > merit(s, seat)
+    # A new place is negative until all are given: only then do the others still show who had none.
+    place, n = s["place"], s["num_seats"]
+    for seat in range(n):
+        if place[seat] == 0:
+            own, better = merit(s, seat), 0
+            for other in range(n):
+                better += place[other] <= 0 and merit(s, other) > own
+            place[seat] = -1 - better
+    for seat in range(n):
+        place[seat] = abs(place[seat])
 
 
 @kernel
