@@ -58,6 +58,7 @@ class PPOSection(Section):
     gamma: float
     gae_lambda: float
     hidden: list[int]
+    average: float
 
 
 class PoolSection(Section):
@@ -112,6 +113,23 @@ def actor_weights(model: MaskablePPO) -> dict[str, npt.NDArray[Any]]:
     return weights
 
 
+class Average:
+    """The running average of a network's weights, which is what plays: the current ones run in circles.
+
+    The mean of the first ``horizon`` updates, then an exponential average that reaches back about as far.
+    """
+
+    def __init__(self, horizon: float) -> None:
+        self.horizon, self.count = horizon, 0
+        self.weights: dict[str, npt.NDArray[Any]] = {}
+
+    def add(self, weights: Mapping[str, npt.NDArray[Any]]) -> None:
+        """Take in the weights after one more update."""
+        self.count += 1
+        rate = 1.0 / max(1.0, min(self.count, self.horizon))
+        self.weights = {name: (1 - rate) * self.weights.get(name, w) + rate * w for name, w in weights.items()}
+
+
 class Watch(BaseCallback):
     """Feeds the pool, the learning curve and the progress bar while PPO learns."""
 
@@ -122,6 +140,7 @@ class Watch(BaseCallback):
         self._next_snapshot = config.pool.every
         self._next_point = config.evaluation.every
         self._begun = time.monotonic()
+        self.average = Average(config.ppo.average * config.ppo.total_decisions / (config.ppo.num_envs * config.ppo.num_steps))
 
     def _on_step(self) -> bool:
         self.advance(self.training_env.num_envs)
@@ -129,12 +148,13 @@ class Watch(BaseCallback):
 
     def _on_rollout_end(self) -> None:
         weights = actor_weights(self.model)  # type: ignore[arg-type]
+        self.average.add(weights)
         if self.num_timesteps >= self._next_snapshot:
             self._next_snapshot += self.config.pool.every
             self.logger.record("pool/snapshot", self.pool.add(weights))
         if self.num_timesteps >= self._next_point:
             self._next_point += self.config.evaluation.every
-            shares = evaluate(self.config, weights, self.config.evaluation.games)
+            shares = evaluate(self.config, self.average.weights, self.config.evaluation.games)
             self.curve.append((self.num_timesteps, shares))
             for name, share in shares.items():
                 self.logger.record(f"win_share/{name}", share.value)
@@ -174,7 +194,8 @@ def train(config: Quickstart, folder: Path, console: Console) -> dict[str, Estim
     with progress("decisions", ppo.total_decisions, console) as advance:
         watch = Watch(config, pool, advance, console)
         model.learn(ppo.total_decisions, callback=watch)
-    weights = actor_weights(model)
+    watch.average.add(actor_weights(model))
+    weights = watch.average.weights
     final = evaluate(config, weights, config.evaluation.final_games)
     _write(config, folder, weights, final, [*watch.curve, (model.num_timesteps, final)], pool.hashes)
     return final

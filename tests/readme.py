@@ -1,0 +1,38 @@
+"""The generated parts of README: ``python -m tests.readme`` writes them anew, a test compares."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+from perudo_env.observation import LAYOUT
+from perudo_env.rulebook_texts import SILENT
+from perudo_env.variant import RULE_TEXTS, SWITCHES, VARIANTS
+
+README = Path(__file__).parent.parent / "README.md"
+
+
+def layout_table() -> str:
+    """The observation's blocks."""
+    rows = [f"| `{b.name}` | {' x '.join(map(str, b.dims))} | {b.says} |" for b in LAYOUT]
+    return "\n".join(["| block | shape | 1 means |", "|---|---|---|", *rows])
+
+
+def variants_table() -> str:
+    """The presets of the five texts."""
+    rows = [
+        "| `" + switch + "` | " + " | ".join(f"{getattr(VARIANTS[p], switch)}{'*' * (switch in SILENT.get(p, ()))}" for p in RULE_TEXTS) + " |"
+        for switch in SWITCHES
+    ]
+    return "\n".join(["| switch | " + " | ".join(RULE_TEXTS) + " |", "|---" * (len(RULE_TEXTS) + 1) + "|", *rows])
+
+
+def filled(text: str) -> str:
+    """README with its generated parts made anew."""
+    for name, made in (("layout", layout_table()), ("variants", variants_table())):
+        text = re.sub(rf"(<!-- {name} -->\n).*?(<!-- /{name} -->)", lambda m, made=made: f"{m[1]}{made}\n{m[2]}", text, flags=re.DOTALL)
+    return text
+
+
+if __name__ == "__main__":
+    README.write_text(filled(README.read_text(encoding="utf-8")), encoding="utf-8")
