@@ -27,6 +27,7 @@ check: setup ## ruff, mypy, the walls between packages, and a clean install of t
 	$(BIN)/lint-imports
 	$(BIN)/python -m tests.wheel_check
 
+demo: export OMP_NUM_THREADS = 1
 demo: setup ## train an agent by self-play in a few minutes and show how it does
 	$(BIN)/python -m train.demo
 

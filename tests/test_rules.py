@@ -5,7 +5,6 @@ S0 to S4 are the five rule texts. How rounds end is in ``test_rules_rounds.py``.
 
 from __future__ import annotations
 
-import numpy as np
 import pytest
 
 import perudo_env as pe

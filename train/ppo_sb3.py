@@ -15,7 +15,6 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Any
 
-import numpy as np
 import numpy.typing as npt
 import torch
 import tyro
@@ -105,9 +104,10 @@ SMOKE = (
 
 def actor_weights(model: MaskablePPO) -> dict[str, npt.NDArray[Any]]:
     """The actor of an SB3 policy, as ``agents.neural`` lays networks out."""
-    linear = [m for m in model.policy.mlp_extractor.policy_net if isinstance(m, torch.nn.Linear)]
+    policy: Any = model.policy
+    linear = [m for m in policy.mlp_extractor.policy_net if isinstance(m, torch.nn.Linear)]
     weights = {}
-    for i, layer in enumerate([*linear, model.policy.action_net]):
+    for i, layer in enumerate([*linear, policy.action_net]):
         weights[f"layers.{i}.weight"] = layer.weight.detach().cpu().numpy().copy()
         weights[f"layers.{i}.bias"] = layer.bias.detach().cpu().numpy().copy()
     return weights

@@ -31,7 +31,7 @@ def open_run(name: str, config: BaseModel, out: Path | None) -> Path:
 def provenance() -> dict[str, Any]:
     """The versions and the commit that a checkpoint states; the commit is None outside a checkout."""
     packages = ("perudo-env", "numpy", "numba", "torch", "stable-baselines3", "sb3-contrib")
-    versions = {}
+    versions: dict[str, str | None] = {}
     for package in packages:
         try:
             versions[package] = importlib.metadata.version(package)
