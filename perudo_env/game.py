@@ -369,6 +369,20 @@ class Game:
             for start, played in zip(self._starts, self._played, strict=False)
         ]
 
+    def deal(self, hands: Sequence[Sequence[int]]) -> None:
+        """Put given dice under the cups of the round that has just begun, in place of those rolled from the seed.
+
+        ``hands`` are the faces of each seat: as many as it has dice, or none yet. Raises ``ValueError`` for other hands,
+        after the first action of a round, and when the game is over.
+        """
+        if self.is_over or self._played[-1]:
+            raise ValueError("the game is over" if self.is_over else "the dice lie: deal before the first action of a round")
+        given = _as_hands(hands)
+        if len(given) != self.num_seats or any(len(hand) not in (0, d) for hand, d in zip(given, self.dice, strict=True)):
+            raise ValueError(f"hands = {hands!r}: the seats hold {self.dice} dice; give the faces of all of them, or none, per seat")
+        _check_faces(self.variant, given)
+        self._deal(tuple(tuple(sorted(hand)) for hand in given))
+
     def _deal(self, hands: Hands) -> None:
         """Put given dice under the cups of the round that has just begun."""
         counts = np.zeros((self.num_seats, 6), np.int8)

@@ -199,3 +199,18 @@ def test_variants_with_equal_switches_are_equal_and_hash_alike() -> None:
     assert len({pe.variant("box"), pe.VARIANTS["box"], pe.variant("box", calza="anyone")}) == 2
     with pytest.raises(AttributeError):
         pe.VARIANTS["box"].calza = "anyone"  # type: ignore[misc]
+
+
+def test_deal_puts_given_dice_under_the_cups() -> None:
+    game = pe.Game("classic", dice=(2, 1), seed=0)
+    game.deal([(6, 1), ()])
+    assert game.hand(0) == (1, 6)
+    assert game.hand(1) == ()
+    game.deal([(6, 1), (3,)])
+    assert pe.Game.replay(game.record()).hand(1) == (3,)
+    for hands in ([(6,), (3,)], [(6, 1)], [(6, 7), (3,)]):
+        with pytest.raises(ValueError, match="hands"):
+            game.deal(hands)
+    game.act("1x2")
+    with pytest.raises(ValueError, match="before the first action"):
+        game.deal([(6, 1), (3,)])
