@@ -3,9 +3,9 @@
     import pyspiel, perudo_env.envs.openspiel
     game = pyspiel.load_game("python_perudo", {"variant": "box:calza=anyone,starting_dice=3", "players": 3})
 
-Parameters: ``variant`` (a preset, or as above), ``players`` (2 to 8), ``dice`` (unequal starting dice like ``2,1``;
-they fix the players) and ``max_rounds`` (0: no limit). Inside the text of a game, where OpenSpiel keeps commas and equals
-signs for itself, write ``;`` and ``:`` for them: ``python_perudo(variant=box:calza:anyone;starting_dice:3,players=3)``.
+Parameters: ``variant`` (a preset, or as above), ``players`` (2 to 8; 0: as ``dice`` say, else 2), ``dice`` (unequal
+starting dice per seat, like ``2,1``) and ``max_rounds`` (0: no limit). Inside the text of a game, where OpenSpiel keeps
+commas and equals signs for itself, write ``;`` and ``:``: ``python_perudo(variant=box:calza:anyone;starting_dice:3,players=3)``.
 
 Chance chooses the first opener, where the variant does, and then, each round, the sorted hand of one seat after the
 other. Calza can prolong a game without end, which OpenSpiel has no room for: with Calza and no ``max_rounds``, a game is
@@ -53,7 +53,7 @@ GAME_TYPE = pyspiel.GameType(
     provides_information_state_tensor=True,
     provides_observation_string=True,
     provides_observation_tensor=True,
-    parameter_specification={"variant": "liars_dice", "players": 2, "dice": "", "max_rounds": 0},
+    parameter_specification={"variant": "liars_dice", "players": 0, "dice": "", "max_rounds": 0},
 )
 
 
@@ -125,7 +125,7 @@ def rolls(num_dice: int, num_faces: int) -> tuple[tuple[tuple[int, ...], float],
     return tuple((h, factorial(num_dice) / prod(map(factorial, Counter(h).values())) / num_faces**num_dice) for h in hands)
 
 
-class PerudoGame(pyspiel.Game):  # type: ignore[misc]
+class PerudoGame(pyspiel.Game):
     """One table as an OpenSpiel game; raises ``ValueError`` for parameters that make none."""
 
     def __init__(self, params: dict[str, Any] | None = None) -> None:
@@ -140,6 +140,10 @@ class PerudoGame(pyspiel.Game):  # type: ignore[misc]
     def new_initial_state(self) -> PerudoState:
         """The start of a game: chance to act."""
         return PerudoState(self)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        # OpenSpiel's own pickle of a Python game forgets the Python attributes
+        return load, (str(self),)
 
     def max_chance_nodes_in_history(self) -> int:
         """The choice of the first opener, and a hand per seat and round."""
@@ -160,9 +164,9 @@ def read_table(params: dict[str, Any]) -> Table:
             dice = [int(word) for word in text.replace(";", ",").split(",")]
         except ValueError:
             raise ValueError(f"dice = {text!r}: give a number of dice per seat, like 2,1") from None
-        if "players" in params and params["players"] != len(dice):
+        if params.get("players", 0) not in (0, len(dice)):
             raise ValueError(f"players = {params['players']} contradicts dice = {text!r}, which has {len(dice)} seats")
-    num_seats = table_size(len(dice) if text else params.get("players", 2))
+    num_seats = table_size(len(dice) if text else params.get("players", 0) or 2)
     start = tuple(int(d) for d in starting_dice(variant, num_seats, dice if text else None))
     max_rounds = params.get("max_rounds", 0) or None
     check_max_rounds(max_rounds)
@@ -171,7 +175,18 @@ def read_table(params: dict[str, Any]) -> Table:
     return Table(variant, start, max_rounds)
 
 
-class PerudoState(pyspiel.State):  # type: ignore[misc]
+def load(text: str, history: Sequence[int] | None = None) -> Any:
+    """The game that its text names, or its state after a history of actions: what a pickle holds."""
+    game = pyspiel.load_game(text)
+    if history is None:
+        return game
+    state = game.new_initial_state()
+    for action in history:
+        state.apply_action(action)
+    return state
+
+
+class PerudoState(pyspiel.State):
     """A point of a game: a ``Game`` whose dice chance puts under the cups, seat after seat."""
 
     def __init__(self, game: PerudoGame) -> None:
@@ -181,6 +196,9 @@ class PerudoState(pyspiel.State):  # type: ignore[misc]
         self.game = starts[0].copy()
         self.chooses_opener = len(starts) > 1
         self.hands: Hands = ((),) * self.table.num_seats  # of this round, as dealt so far
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return load, (str(self.get_game()), self.history())
 
     def _next_cup(self) -> int | None:
         """The seat whose dice chance rolls now; None when all lie."""
