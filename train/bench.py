@@ -216,13 +216,13 @@ def _measured(all_contests: Sequence[Contest], rounds: int, seconds: float, cons
 
 def table(lines: Sequence[Line]) -> Table:
     """The result for people."""
-    out = Table("line", title="Decisions per CPU second, one core")
-    for heading in ("ours", "peer", "ratio", "lowest, highest", "bar", ""):
+    out = Table("line", title="Decisions per CPU second, one core", show_lines=True)
+    for heading in ("ours", "peer", "ratio", "rounds", "bar", ""):
         out.add_column(heading, justify="right", no_wrap=True)
     for x in lines:
         out.add_row(
             f"{x.what}\n[dim]{x.ours}\n{x.peer}[/dim]", f"{x.ours_per_second:,.0f}", f"{x.peer_per_second:,.0f}",
-            f"{x.ratio:.2f}x", f"{x.lowest:.2f}, {x.highest:.2f}", f"{x.bar:g}x",
+            f"{x.ratio:.2f}x", f"{x.lowest:.1f}-{x.highest:.1f}", f"{x.bar:g}x",
             "[green]met[/green]" if x.passed else "[red]missed[/red]",
         )  # fmt: skip
     return out
