@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable
+from functools import cache
+from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
@@ -15,8 +17,31 @@ if _disabled:
     # The random generator wraps around in 64 bits on purpose; plain NumPy scalars would warn of it.
     np.seterr(over="ignore")
 
-kernel: Callable[..., Any] = numba.njit(cache=True, nogil=True)
-"""The decorator of every function of the rules; ``NUMBA_DISABLE_JIT=1`` turns it off for a debugger or coverage."""
+
+
+@cache
+def _sources(folder: Path) -> str:
+    """A digest of all Python files in a folder."""
+    digest = sha256()
+    for path in sorted(folder.glob("*.py")):
+        digest.update(path.read_bytes())
+    return digest.hexdigest()
+
+
+def kernel(function: Callable[..., Any]) -> Any:
+    """The decorator of every compiled function; ``NUMBA_DISABLE_JIT=1`` turns it off for a debugger or coverage.
+
+    Numba trusts a kernel on disk as long as the kernel's own file is unchanged, even if one that it calls, in another
+    file, has changed. So the stamp it compares is widened to all sources of the engine and of the kernel's folder.
+    """
+    if _disabled:
+        return function
+    dispatcher = numba.njit(cache=True, nogil=True)(function)
+    own = Path(function.__code__.co_filename).parent
+    on_disk = dispatcher._cache._cache_file
+    on_disk._source_stamp = (on_disk._source_stamp, _sources(Path(__file__).parent), _sources(own))
+    return dispatcher
+
 
 _announced = False
 

@@ -88,23 +88,29 @@ def batch_play(games: int, *, observe: bool) -> Play:
 
 
 def openspiel_play(*, observe: bool) -> Play:
-    """A Python loop over OpenSpiel's ``liars_dice(numdice=5)``; chance nodes are sampled and not counted."""
+    """A Python loop over OpenSpiel's ``liars_dice(numdice=5)``, as in OpenSpiel's own example of play.
+
+    Chance nodes are sampled from ``chance_outcomes()`` and not counted. Where one knows that a die is fair, drawing from
+    ``legal_actions()`` instead makes this loop about twice as fast; with NumPy's choice it is four times slower.
+    """
     pyspiel = _peer("pyspiel")
-    game, random = pyspiel.load_game("liars_dice(numdice=5)"), Random(SEED).random
+    game, rng = pyspiel.load_game("liars_dice(numdice=5)"), Random(SEED)
 
     def play(decisions: int) -> int:
         played = 0
         while played < decisions:
             state = game.new_initial_state()
             while not state.is_terminal():
-                # the outcomes of a chance node, a die, are equally likely, so one line samples both
+                if state.is_chance_node():
+                    outcomes, chances = zip(*state.chance_outcomes(), strict=True)
+                    state.apply_action(rng.choices(outcomes, chances)[0])
+                    continue
+                played += 1
+                if observe:
+                    state.information_state_tensor()
+                    state.legal_actions_mask()
                 legal = state.legal_actions()
-                if not state.is_chance_node():
-                    played += 1
-                    if observe:
-                        state.information_state_tensor()
-                        state.legal_actions_mask()
-                state.apply_action(legal[int(random() * len(legal))])
+                state.apply_action(legal[int(rng.random() * len(legal))])
         return played
 
     return play
