@@ -36,7 +36,7 @@ def kernel(function: Callable[..., Any]) -> Any:
     """
     if _disabled:
         return function
-    dispatcher = numba.njit(cache=True, nogil=True)(function)
+    dispatcher: Any = numba.njit(cache=True, nogil=True)(function)
     own = Path(function.__code__.co_filename).parent
     on_disk = dispatcher._cache._cache_file
     on_disk._source_stamp = (on_disk._source_stamp, _sources(Path(__file__).parent), _sources(own))
