@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import pickle
+from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
@@ -32,7 +33,7 @@ def some_weights(seed: int = 0, variant: pe.Variant = VARIANT, hidden: int = 16)
     rng = np.random.default_rng(seed)
     widths = [input_size(lay), hidden, hidden, 3 + 6 * lay.max_quantity]
     weights = {}
-    for i, (n, m) in enumerate(zip(widths, widths[1:], strict=False)):
+    for i, (n, m) in enumerate(pairwise(widths)):
         weights[f"layers.{i}.weight"] = rng.normal(0, 0.3, (m, n)).astype(np.float32)
         weights[f"layers.{i}.bias"] = rng.normal(0, 0.3, m).astype(np.float32)
     return weights
@@ -81,11 +82,11 @@ def test_a_bad_config_is_refused_naming_the_key(override: str, message: str) -> 
 
 
 def test_a_missing_or_broken_file_is_named(tmp_path: Path) -> None:
-    with pytest.raises(ValueError, match="nowhere.yaml"):
+    with pytest.raises(ValueError, match=r"nowhere\.yaml"):
         load_config(Quickstart, tmp_path / "nowhere.yaml")
     broken = tmp_path / "broken.yaml"
     broken.write_text("a: [1", encoding="utf-8")
-    with pytest.raises(ValueError, match="broken.yaml"):
+    with pytest.raises(ValueError, match=r"broken\.yaml"):
         load_config(Quickstart, broken)
 
 
@@ -220,7 +221,7 @@ class Bomb:
 def test_corrupt_or_hostile_weights_are_refused_and_nothing_runs(tmp_path: Path, content: bytes) -> None:
     folder = saved(tmp_path / "one")
     (folder / "weights.safetensors").write_bytes(content)
-    with pytest.raises(ValueError, match="weights.safetensors"):
+    with pytest.raises(ValueError, match=r"weights\.safetensors"):
         load_policy(folder, VARIANT, 2)
 
 
@@ -228,7 +229,7 @@ def test_truncated_or_wrong_weights_are_refused(tmp_path: Path) -> None:
     folder = saved(tmp_path / "one")
     whole = (folder / "weights.safetensors").read_bytes()
     (folder / "weights.safetensors").write_bytes(whole[: len(whole) // 2])
-    with pytest.raises(ValueError, match="weights.safetensors"):
+    with pytest.raises(ValueError, match=r"weights\.safetensors"):
         load_policy(folder, VARIANT, 2)
     for name, change in (("layers.1.weight", lambda w: w[:, :-1]), ("layers.0.bias", lambda w: w * np.nan)):
         weights = some_weights()

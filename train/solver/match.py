@@ -17,7 +17,7 @@ from agents.public_tree import PublicTree
 from agents.tabular import RoundTable
 from perudo_env.policy import Policy
 from perudo_env.variant import Variant, as_variant
-from train.evaluate.exploitability import refuse_large
+from train.evaluate.exploitability import Exploitability, refuse_large
 from train.evaluate.tabulate import tabulate
 from train.solver.payoffs import Outcome, State, outcomes, pay_table
 from train.solver.rounds import RoundSolver, capped
@@ -171,23 +171,8 @@ def _iterate(v: Variant, trees: dict[State, PublicTree], weights: Weights, *does
     raise RuntimeError(f"the values of the rounds still move by {moved:g} after {MAX_SWEEPS} sweeps")
 
 
-@dataclass(frozen=True)
-class MatchExploitability:
-    """How far a policy, playing both seats of a whole game, is from an equilibrium; winner +1, loser -1."""
-
-    value: float  # to the seat that opens the first round
-    gains: tuple[float, float]  # of a best response that opens, or does not
-    num_states: int  # information states of all rounds
-
-    @property
-    def nash_conv(self) -> float:
-        """The sum of both gains."""
-        return sum(self.gains)
-
-    @property
-    def exploitability(self) -> float:
-        """The mean of both gains."""
-        return self.nash_conv / 2
+class MatchExploitability(Exploitability):
+    """The same for a whole game: winner +1, loser -1; the value and the first gain are those of the seat that opens it."""
 
 
 def match_exploitability(policy: Policy, v: Variant | str, num_dice: int | None = None, max_states: int = 30_000_000) -> MatchExploitability:
