@@ -7,7 +7,7 @@ A checkpoint folder has ``policy.json`` (what it is, for which tables, how it wa
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -16,13 +16,15 @@ import numpy.typing as npt
 from safetensors import SafetensorError
 from safetensors.numpy import load_file, save_file
 
+from agents import relative
 from agents.features import bid_chances
+from perudo_env.actions import num_actions
 from perudo_env.observation import Layout, layout
 from perudo_env.policy import Int8Array, SampledPolicy
 from perudo_env.variant import Variant, as_variant, parse_variant
 
 Float32Array = npt.NDArray[np.float32]
-KIND, SCHEMA = "mlp", 1
+KIND, SCHEMA = "mlp", 2
 LOGIT_OF_ILLEGAL = -1e9
 
 
@@ -40,8 +42,8 @@ def input_size(lay: Layout) -> int:
     return lay.size + 12 * lay.max_quantity
 
 
-class MLPPolicy(SampledPolicy):
-    """A ReLU network from :func:`network_inputs` to a logit per action; plays its masked softmax.
+class Network:
+    """A ReLU network in NumPy.
 
     ``weights`` holds ``layers.N.weight`` ``(out, in)`` and ``layers.N.bias`` ``(out,)``, as torch lays them out.
     """
@@ -53,8 +55,8 @@ class MLPPolicy(SampledPolicy):
             for i in range(depth)
         ]
 
-    def logits(self, inputs: Float32Array) -> Float32Array:
-        """Unmasked logits, float32 ``(batch, num_actions)``."""
+    def __call__(self, inputs: Float32Array) -> Float32Array:
+        """Logits, float32 ``(batch, outputs)``."""
         x = inputs
         for i, (weight, bias) in enumerate(self.layers):
             x = x @ weight + bias
@@ -62,24 +64,67 @@ class MLPPolicy(SampledPolicy):
                 np.maximum(x, 0, out=x)
         return x
 
+
+def softmax(logits: Float32Array, sizes: npt.NDArray[Any]) -> npt.NDArray[np.float64]:
+    """Probabilities in proportion to ``sizes`` times the exponential of ``logits``, ``(batch, n)``; 0 where a size is 0."""
+    masked = np.where(sizes > 0, logits, LOGIT_OF_ILLEGAL).astype(np.float64)
+    weights = sizes * np.exp(masked - masked.max(axis=1, keepdims=True))
+    return weights / weights.sum(axis=1, keepdims=True)
+
+
+class MLPPolicy(SampledPolicy):
+    """A network from :func:`network_inputs` to a logit per action; plays its masked softmax."""
+
+    def __init__(self, weights: Mapping[str, npt.NDArray[Any]]) -> None:
+        self.network = Network(weights)
+
     def probs(self, observations: Int8Array, masks: Int8Array) -> npt.NDArray[np.float64]:
         """The masked softmax of the logits."""
-        logits = np.where(masks > 0, self.logits(network_inputs(observations, masks)), LOGIT_OF_ILLEGAL).astype(np.float64)
-        weights = np.exp(logits - logits.max(axis=1, keepdims=True))
-        return weights / weights.sum(axis=1, keepdims=True)
+        return softmax(self.network(network_inputs(observations, masks)), masks)
+
+
+class RelativePolicy(SampledPolicy):
+    """A network from the inputs of ``agents.relative`` to a logit per cell; one network for tables of every size."""
+
+    def __init__(self, weights: Mapping[str, npt.NDArray[Any]]) -> None:
+        self.network = Network(weights)
+
+    def probs(self, observations: Int8Array, masks: Int8Array) -> npt.NDArray[np.float64]:
+        """The softmax over cells, each cell's share spread over its legal actions."""
+        encoded = relative.encode(observations, masks)
+        out = np.empty(masks.shape)
+        relative.spread_rows(softmax(self.network(encoded.inputs), encoded.sizes), encoded.sizes, encoded.cells, masks, out)
+        return out
+
+
+INPUTS: dict[str, type[MLPPolicy] | type[RelativePolicy]] = {"observation": MLPPolicy, "relative": RelativePolicy}
+
+
+def _shape_of(inputs: str, variant: Variant, num_seats: int) -> tuple[str, int, int]:
+    """The hash of what a network is fed at a table, and how many inputs and outputs it has."""
+    if inputs == "relative":
+        return relative.hash_of_inputs(), relative.NUM_INPUTS, relative.NUM_CELLS
+    lay = layout(num_seats, variant.max_quantity(num_seats))
+    return lay.hash, input_size(lay), num_actions(lay.max_quantity)
 
 
 def save_policy(
-    folder: Path, weights: Mapping[str, npt.NDArray[Any]], variant: Variant, num_seats: int, made: Mapping[str, Any], card: str
-) -> None:
-    """Write a checkpoint folder; each file appears whole or not at all. ``made`` tells how the agent came to be."""
-    lay = layout(num_seats, variant.max_quantity(num_seats))
+    folder: Path, weights: Mapping[str, npt.NDArray[Any]], variants: Variant | Sequence[Variant], seats: int | Sequence[int],
+    made: Mapping[str, Any], card: str, *, inputs: str = "observation",
+) -> None:  # fmt: skip
+    """Write a checkpoint folder for tables of ``variants`` and ``seats``; each file appears whole or not at all.
+
+    ``made`` tells how the agent came to be. A network of the observation itself plays tables of one size only.
+    """
+    variants = [variants] if isinstance(variants, Variant) else list(variants)
+    seats = [seats] if isinstance(seats, int) else list(seats)
     about = {
         "kind": KIND,
         "schema": SCHEMA,
-        "variants": [str(variant)],
-        "num_seats": num_seats,
-        "layout": lay.hash,
+        "inputs": inputs,
+        "variants": [str(v) for v in variants],
+        "seats": seats,
+        "layout": _shape_of(inputs, variants[0], seats[0])[0],
         **made,
     }
     folder.mkdir(parents=True, exist_ok=True)
@@ -94,32 +139,33 @@ def save_policy(
         unfinished.replace(folder / name)
 
 
-def load_policy(folder: Path, variant: Variant | str, num_seats: int) -> MLPPolicy:
+def load_policy(folder: Path, variant: Variant | str, num_seats: int) -> MLPPolicy | RelativePolicy:
     """The network in a checkpoint folder, for a table of ``num_seats``.
 
     Raises ``ValueError`` for a folder of another schema, variant, table or observation layout, and for files that are
     not what they should be; nothing in them is executed.
     """
     variant = as_variant(variant)
-    lay = layout(num_seats, variant.max_quantity(num_seats))
     about = _read_json(folder / "policy.json")
     if about.get("schema") != SCHEMA:
         raise ValueError(f"{folder} has schema {about.get('schema')!r}: this version reads {SCHEMA}")
+    inputs = about.get("inputs")
+    if inputs not in INPUTS:
+        raise ValueError(f"{folder} has inputs {inputs!r}: this version knows {', '.join(INPUTS)}")
     trained = [parse_variant(text) for text in about.get("variants", [])]
-    if variant not in trained or about.get("num_seats") != num_seats:
+    if variant not in trained or num_seats not in about.get("seats", []):
         names = ", ".join(map(str, trained))
-        raise ValueError(
-            f"{folder} was trained for {names} with {about.get('num_seats')} seats, not for {variant} with {num_seats}"
-        )
-    if about.get("layout") != lay.hash:
-        raise ValueError(f"{folder} was trained on observation layout {about.get('layout')!r}; this version has {lay.hash!r}")
+        raise ValueError(f"{folder} was trained for {names} with {about.get('seats')} seats, not for {variant} with {num_seats}")
+    layout_hash, num_inputs, num_outputs = _shape_of(inputs, variant, num_seats)
+    if about.get("layout") != layout_hash:
+        raise ValueError(f"{folder} was trained on observation layout {about.get('layout')!r}; this version has {layout_hash!r}")
     path = folder / "weights.safetensors"
     try:
         weights = load_file(path)
     except (OSError, SafetensorError) as error:
         raise ValueError(f"{path} is not a safetensors file that can be read: {error}") from error
-    _check_shapes(path, weights, input_size(lay), 3 + 6 * lay.max_quantity)
-    return MLPPolicy(weights)
+    _check_shapes(path, weights, num_inputs, num_outputs)
+    return INPUTS[inputs](weights)
 
 
 def _read_json(path: Path) -> dict[str, Any]:
@@ -143,4 +189,4 @@ def _check_shapes(path: Path, weights: Mapping[str, npt.NDArray[Any]], inputs: i
             raise ValueError(f"{path}: layer {i} holds numbers that are not finite")
         width = len(bias)
     if depth == 0 or width != outputs:
-        raise ValueError(f"{path}: the last layer gives {width} logits, but the table has {outputs} actions")
+        raise ValueError(f"{path}: the last layer gives {width} logits, not {outputs}")

@@ -109,9 +109,9 @@ def reason_row(states: np.ndarray, i: int, action: int) -> int:
 
 @kernel
 def start_rows(states: np.ndarray, rows: np.ndarray, seeds: np.ndarray, dice: np.ndarray) -> None:
-    """Begin a new game in each of ``rows``."""
+    """Begin a new game in each of ``rows``, with its row of ``dice``."""
     for k in range(rows.size):
-        start_game(states[rows[k]], seeds[k], dice)
+        start_game(states[rows[k]], seeds[k], dice[k])
 
 
 @kernel
@@ -165,15 +165,6 @@ def nth_legal(mask: np.ndarray, n: int) -> int:
         if n < 0:
             return action
     return -1
-
-
-@kernel
-def sample_rows(masks: np.ndarray, word: np.uint64, actions: np.ndarray) -> np.uint64:
-    """Draw a legal action per row, uniformly, -1 where none is; returns the generator's next word."""
-    for i in range(masks.shape[0]):
-        word = mix(word + np.uint64(1))
-        actions[i] = nth_legal(masks[i], below(word, masks[i].sum()))
-    return word
 
 
 @kernel
@@ -302,17 +293,28 @@ class Batch:
         self._word = np.uint64(0)
         self.reset(seeds=seed)
 
-    def reset(self, rows: npt.ArrayLike | None = None, seeds: Any = None) -> None:
+    def reset(self, rows: npt.ArrayLike | None = None, seeds: Any = None, dice: npt.ArrayLike | None = None) -> None:
         """Begin a new game in every row, or in ``rows``: their numbers, or a truth per game.
 
         Without ``seeds`` a row goes on to the seed that follows its own; the first time, to one from the system.
+        ``dice`` ``(num_rows, num_seats)`` begins each game as one in which so many are left; the highest bid of the
+        variant stays that of the full table.
         """
         where = self._where(rows)
+        counts = np.repeat(self.start[None], where.size, axis=0) if dice is None else self._counts(where.size, dice)
         if seeds is None and self.states["round"].any():
             new = np.array([next_seed(s) for s in self.states["seed"][where]], np.uint64)
         else:
             new = seeds_from(seeds, where.size)
-        start_rows(self.states, where, new, self.start)
+        start_rows(self.states, where, new, counts)
+
+    def _counts(self, num_rows: int, dice: npt.ArrayLike) -> Int8Array:
+        counts = np.asarray(dice)
+        if counts.shape != (num_rows, self.num_seats) or counts.dtype.kind not in "ui":
+            raise ValueError(f"dice of shape {counts.shape} and type {counts.dtype}: give whole numbers, {(num_rows, self.num_seats)}")
+        for row in np.unique(counts, axis=0):
+            starting_dice(self.variant, self.num_seats, row)
+        return counts.astype(np.int8)
 
     @property
     def seat(self) -> Int8Array:

@@ -167,7 +167,7 @@ def test_numpy_plays_what_torch_computes() -> None:
     inputs = network_inputs(observations, masks)
     expected = torch.nn.Sequential(*layers[:-1])(torch.from_numpy(inputs)).detach().numpy()
     policy = MLPPolicy(weights)
-    assert np.abs(policy.logits(inputs) - expected).max() < 1e-5 * np.abs(expected).max()
+    assert np.abs(policy.network(inputs) - expected).max() < 1e-5 * np.abs(expected).max()
     probs = policy.probs(observations, masks)
     assert np.allclose(probs.sum(axis=1), 1)
     assert (probs[masks == 0] == 0).all()

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from hashlib import sha256
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from agents.neural import MLPPolicy
+import agents as registry
+from agents.neural import MLPPolicy, RelativePolicy
 from perudo_env.envs.vector import LearnerVectorEnv
+from perudo_env.policy import Policy
+from perudo_env.variant import Variant
 
 
 def weights_hash(weights: Mapping[str, npt.NDArray[Any]]) -> str:
@@ -19,6 +22,23 @@ def weights_hash(weights: Mapping[str, npt.NDArray[Any]]) -> str:
     for name in sorted(weights):
         digest.update(name.encode() + np.ascontiguousarray(weights[name]).tobytes())
     return digest.hexdigest()[:12]
+
+
+class Average:
+    """The running average of a network's weights, which is what plays: the current ones run in circles.
+
+    The mean of the first ``horizon`` updates, then an exponential average that reaches back about as far.
+    """
+
+    def __init__(self, horizon: float, count: int = 0, weights: Mapping[str, npt.NDArray[Any]] | None = None) -> None:
+        self.horizon, self.count = horizon, count
+        self.weights: dict[str, npt.NDArray[Any]] = dict(weights or {})
+
+    def add(self, weights: Mapping[str, npt.NDArray[Any]]) -> None:
+        """Take in the weights after one more update."""
+        self.count += 1
+        rate = 1.0 / max(1.0, min(self.count, self.horizon))
+        self.weights = {name: (1 - rate) * self.weights.get(name, w) + rate * w for name, w in weights.items()}
 
 
 class SnapshotPool:
@@ -53,3 +73,54 @@ class SnapshotPool:
         for i in range(older):
             chances[-2 - i] = learned * (1.0 - latest) / older
         return chances
+
+
+class Pool:
+    """Opponents by number, from 1: scripted agents, then frozen copies of the learner, of which the newest are drawn."""
+
+    def __init__(self, scripted: Sequence[str], scripted_share: float, size: int) -> None:
+        self.scripted, self.scripted_share, self.size = tuple(scripted), scripted_share, size
+        self.hashes: list[str] = []
+        self._snapshots: list[dict[str, npt.NDArray[Any]]] = []
+        self._policies: dict[tuple[int, str, int], Policy] = {}
+
+    def add(self, weights: Mapping[str, npt.NDArray[Any]]) -> str:
+        """Freeze a copy of ``weights``; returns its hash."""
+        self._snapshots.append({name: np.array(array) for name, array in weights.items()})
+        self.hashes.append(weights_hash(self._snapshots[-1]))
+        return self.hashes[-1]
+
+    def weights(self) -> npt.NDArray[np.float64]:
+        """How often each opponent is drawn; sums to 1."""
+        out = np.zeros(len(self.scripted) + len(self.hashes))
+        drawn = min(self.size, len(self.hashes))
+        scripted = (self.scripted_share if drawn else 1.0) if self.scripted else 0.0
+        out[: len(self.scripted)] = scripted / max(len(self.scripted), 1)
+        out[len(out) - drawn :] = (1.0 - scripted) / max(drawn, 1)
+        return out
+
+    def policy(self, number: int, variant: Variant, num_seats: int) -> Policy:
+        """Opponent ``number`` for a table."""
+        snapshot = number - 1 - len(self.scripted)
+        key = (number, "", 0) if snapshot >= 0 else (number, str(variant), num_seats)
+        if key not in self._policies:
+            frozen = snapshot >= 0
+            self._policies[key] = (
+                RelativePolicy(self._snapshots[snapshot]) if frozen else registry.make(self.scripted[number - 1], variant, num_seats)
+            )
+        return self._policies[key]
+
+    def arrays(self) -> dict[str, npt.NDArray[Any]]:
+        """All snapshots, for the state of a run."""
+        return {f"{i}.{name}": array for i, weights in enumerate(self._snapshots) for name, array in weights.items()}
+
+    def restore(self, arrays: Mapping[str, npt.NDArray[Any]]) -> None:
+        """Take the snapshots of :meth:`arrays` back."""
+        found: dict[int, dict[str, npt.NDArray[Any]]] = {}
+        for key, array in arrays.items():
+            place, _, name = key.partition(".")
+            found.setdefault(int(place), {})[name] = array
+        self.hashes.clear()
+        self._snapshots.clear()
+        for place_of_snapshot in sorted(found):
+            self.add(found[place_of_snapshot])

@@ -30,7 +30,7 @@ from perudo_env.variant import parse_variant
 from train.config import Section, load_config
 from train.evaluate.stats import Estimate
 from train.evaluate.tournament import share_against
-from train.opponents import SnapshotPool, weights_hash
+from train.opponents import Average, SnapshotPool, weights_hash
 from train.progress import progress
 from train.run import draw_curve, open_run, provenance, write_csv
 from train.sb3_door import Sb3Door
@@ -111,23 +111,6 @@ def actor_weights(model: MaskablePPO) -> dict[str, npt.NDArray[Any]]:
         weights[f"layers.{i}.weight"] = layer.weight.detach().cpu().numpy().copy()
         weights[f"layers.{i}.bias"] = layer.bias.detach().cpu().numpy().copy()
     return weights
-
-
-class Average:
-    """The running average of a network's weights, which is what plays: the current ones run in circles.
-
-    The mean of the first ``horizon`` updates, then an exponential average that reaches back about as far.
-    """
-
-    def __init__(self, horizon: float) -> None:
-        self.horizon, self.count = horizon, 0
-        self.weights: dict[str, npt.NDArray[Any]] = {}
-
-    def add(self, weights: Mapping[str, npt.NDArray[Any]]) -> None:
-        """Take in the weights after one more update."""
-        self.count += 1
-        rate = 1.0 / max(1.0, min(self.count, self.horizon))
-        self.weights = {name: (1 - rate) * self.weights.get(name, w) + rate * w for name, w in weights.items()}
 
 
 class Watch(BaseCallback):

@@ -13,20 +13,20 @@ SECONDS_BETWEEN_LINES = 10.0
 
 
 @contextmanager
-def progress(what: str, total: int, console: Console | None = None) -> Iterator[Callable[[int], None]]:
-    """Yield a function to call with the number of ``what`` just done, of ``total``."""
+def progress(what: str, total: int, console: Console | None = None, done: int = 0) -> Iterator[Callable[[int], None]]:
+    """Yield a function to call with the number of ``what`` just done, of ``total``, of which ``done`` are behind us."""
     console = console or Console()
     if console.is_terminal:
         columns = TextColumn(what), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn()
         with Progress(*columns, console=console, transient=True) as bar:
-            task = bar.add_task(what, total=total)
+            task = bar.add_task(what, total=total, completed=done)
             yield lambda count: bar.advance(task, count)
         return
-    yield _lines(what, total, console)
+    yield _lines(what, total, console, done)
 
 
-def _lines(what: str, total: int, console: Console) -> Callable[[int], None]:
-    done, begun = 0, time.monotonic()
+def _lines(what: str, total: int, console: Console, done: int) -> Callable[[int], None]:
+    begun = time.monotonic()
     last = begun
 
     def advance(count: int) -> None:

@@ -15,16 +15,22 @@ import yaml
 from pydantic import BaseModel
 
 
-def open_run(name: str, config: BaseModel, out: Path | None) -> Path:
+def open_run(name: str, config: BaseModel, out: Path | None, *, resume: bool = False) -> Path:
     """Make ``out``, or ``runs/NAME-TIME``, and write the resolved configuration there; returns the folder.
 
-    Raises ``ValueError`` if the folder already holds a run.
+    Raises ``ValueError`` if the folder already holds a run: with ``resume``, if it is one of another configuration.
     """
     folder = out or Path("runs") / f"{name}-{datetime.now():%Y%m%d-%H%M%S}"
-    if (folder / "config.yaml").exists():
-        raise ValueError(f"{folder} already holds a run: name another folder")
+    path, tree = folder / "config.yaml", config.model_dump(mode="json")
+    if path.exists():
+        if not resume:
+            raise ValueError(f"{folder} already holds a run: name another folder")
+        there = yaml.safe_load(path.read_text(encoding="utf-8"))
+        if there != tree:
+            changed = ", ".join(k for k in tree if there.get(k) != tree[k])
+            raise ValueError(f"{folder} holds a run of another configuration ({changed} differ): name another folder, or the same values")
     folder.mkdir(parents=True, exist_ok=True)
-    (folder / "config.yaml").write_text(yaml.safe_dump(config.model_dump(mode="json"), sort_keys=False), encoding="utf-8")
+    path.write_text(yaml.safe_dump(tree, sort_keys=False), encoding="utf-8")
     return folder
 
 
@@ -66,5 +72,29 @@ def draw_curve(path: Path, title: str, decisions: Sequence[int], shares: Mapping
     axis.axhline(fair, color="grey", linewidth=0.8, linestyle="--", label="fair share")
     axis.set(title=title, xlabel="decisions of the learner", ylabel="win share", ylim=(0, 1))
     axis.legend(fontsize=8)
+    figure.savefig(path, dpi=130)
+    plt.close(figure)
+
+
+def draw_columns(path: Path, rows: Sequence[Mapping[str, Any]]) -> None:
+    """The learning curve of a ``curve.csv`` as a PNG: columns ``win_share/NAME`` above, ``nash_conv/ROUND`` below."""
+    import matplotlib as mpl
+
+    mpl.use("Agg")
+    import matplotlib.pyplot as plt
+
+    kinds = [k for k in ("win_share", "nash_conv") if any(c.startswith(f"{k}/") for c in rows[0])]
+    if not kinds:
+        return
+    figure, axes = plt.subplots(len(kinds), figsize=(7, 3.6 * len(kinds)), layout="constrained", squeeze=False)
+    decisions = [float(r["decisions"]) for r in rows]
+    for axis, kind in zip(axes[:, 0], kinds, strict=True):
+        for column in (c for c in rows[0] if c.startswith(f"{kind}/") and c.count("/") == 1):
+            axis.plot(decisions, [float(r[column]) for r in rows], marker="o", markersize=3, label=column.partition("/")[2])
+            if f"{column}/low" in rows[0]:
+                low, high = ([float(r[f"{column}/{end}"]) for r in rows] for end in ("low", "high"))
+                axis.fill_between(decisions, low, high, alpha=0.15)
+        axis.set(xlabel="decisions", ylabel=kind.replace("_", " "))
+        axis.legend(fontsize=7)
     figure.savefig(path, dpi=130)
     plt.close(figure)

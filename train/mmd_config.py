@@ -1,0 +1,119 @@
+"""The configuration of ``train.mmd``, and the tables that it asks for."""
+
+from __future__ import annotations
+
+from itertools import product
+from typing import Literal
+
+import numpy as np
+from pydantic import Field
+
+from perudo_env.variant import Variant, parse_variant, table_size, variant
+from train.config import Section
+from train.judging import EvaluationSection
+from train.selfplay import Tables
+
+
+class TablesSection(Section):
+    """Tables of every combination of these."""
+
+    variants: list[str]
+    calza: list[str] = []  # noqa: RUF012 - pydantic copies it
+    seats: list[int]
+    starting_dice: list[int] = []  # noqa: RUF012
+
+
+class PlaySection(Section):
+    """How play is cut into batches."""
+
+    unit: Literal["rounds", "games"]
+    tables: int = Field(gt=0)
+    groups_per_batch: int = Field(gt=0)
+    any_dice: float = Field(ge=0, le=1)
+
+
+class LearnSection(Section):
+    """The algorithm."""
+
+    total_decisions: int = Field(gt=0)
+    hidden: list[int]
+    critic_hidden: list[int]
+    minibatch: int = Field(gt=0)
+    epochs: int = Field(gt=0)
+    learning_rate: float = Field(gt=0)
+    final_learning_rate: float = Field(gt=0)
+    clip: float = Field(gt=0)
+    kl: float = Field(ge=0)
+    entropy: float = Field(ge=0)
+    final_entropy: float = Field(ge=0)
+    trace: float = Field(ge=0, le=1)
+    average: float = Field(gt=0, le=1)
+
+
+class ValuesSection(Section):
+    """The continuation values that rounds are paid with."""
+
+    hidden: list[int]
+    learning_rate: float = Field(gt=0)
+
+
+class MixedPoolSection(Section):
+    """Whom the learner meets besides itself."""
+
+    share: float = Field(ge=0, le=1)
+    every: int = Field(gt=0)
+    size: int = Field(gt=0)
+    scripted: list[str]
+    scripted_share: float = Field(ge=0, le=1)
+
+
+class MMDRunSection(Section):
+    """The run."""
+
+    seed: int
+    torch_threads: int = Field(gt=0)
+    device: str
+    precision: Literal["auto", "float32", "bfloat16"]
+    save_every: float
+    start_from: str = ""
+
+
+class Config(Section):
+    """All of a configuration of ``train.mmd``."""
+
+    tables: list[TablesSection]
+    play: PlaySection
+    learn: LearnSection
+    values: ValuesSection
+    pool: MixedPoolSection
+    evaluation: EvaluationSection
+    run: MMDRunSection
+
+
+SMOKE = (
+    "play.tables=64", "learn.total_decisions=1500", "learn.minibatch=256", "evaluation.every=1000", "evaluation.games=8",
+    "pool.every=500", "run.save_every=0",
+)  # fmt: skip
+
+
+def kinds_of(config: Config) -> list[tuple[Variant, int]]:
+    """Every (variant, number of seats) of a configuration, once each, in its order."""
+    found: dict[tuple[Variant, int], None] = {}
+    for section in config.tables:
+        given = {s: values for s, values in (("calza", section.calza), ("starting_dice", section.starting_dice)) if values}
+        for name, seats in product(section.variants, section.seats):
+            for chosen in product(*given.values()):
+                found[variant(parse_variant(name), **dict(zip(given, chosen, strict=True))), table_size(seats)] = None
+    return list(found)
+
+
+def groups_of(config: Config, rng: np.random.Generator) -> list[Tables]:
+    """The tables of a configuration: as many of each kind as make ``play.tables`` in a batch."""
+    kinds, play = kinds_of(config), config.play
+    each = max(1, play.tables // min(play.groups_per_batch, len(kinds)))
+    groups = [Tables(v, seats, each, play.any_dice, config.pool.share, rng) for v, seats in kinds]
+    for tables in groups:
+        tables.deal(np.arange(each))
+    return groups
+
+

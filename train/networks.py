@@ -1,0 +1,59 @@
+"""The networks that PyTorch trains; ``agents.neural`` plays them without it."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+import torch
+from torch import Tensor, nn
+
+
+class MLP(nn.Module):
+    """A ReLU network; the last layer begins small, so that the first policy is nearly uniform and the first values near 0."""
+
+    def __init__(self, num_inputs: int, hidden: list[int], num_outputs: int) -> None:
+        super().__init__()
+        sizes = [num_inputs, *hidden, num_outputs]
+        layers = [nn.Linear(a, b) for a, b in pairwise(sizes)]
+        self.layers = nn.ModuleList(layers)
+        for layer in layers:
+            nn.init.orthogonal_(layer.weight, 2**0.5)
+            nn.init.zeros_(layer.bias)
+        layers[-1].weight.data.mul_(0.01)
+
+    def forward(self, x: Tensor) -> Tensor:
+        """Outputs, float32 ``(batch, num_outputs)``; under autocast the last layer keeps full precision."""
+        *hidden, last = self.layers
+        for layer in hidden:
+            x = torch.relu(layer(x))
+        with torch.autocast(x.device.type, enabled=False):
+            out: Tensor = last(x.float())
+        return out
+
+
+def log_probs(logits: Tensor, sizes: Tensor) -> Tensor:
+    """Log-probabilities of choices that stand for ``sizes`` equally likely actions each; -inf where none is legal."""
+    return torch.log_softmax(logits + torch.log(sizes), dim=1)
+
+
+def entropy(log_p: Tensor) -> Tensor:
+    """The entropy of each row, ``(batch,)``; an impossible choice adds nothing, and has no gradient."""
+    finite = log_p.clamp(min=-60.0)
+    return -(finite.exp() * finite).sum(dim=1)
+
+
+def kl(old_log_p: Tensor, log_p: Tensor) -> Tensor:
+    """KL(new || old) of each row, ``(batch,)``: the step of mirror descent, as Sokota et al. write it."""
+    new, old = log_p.clamp(min=-60.0), old_log_p.clamp(min=-60.0)
+    return (new.exp() * (new - old)).sum(dim=1)
+
+
+def precision(wanted: str, device: torch.device) -> torch.dtype:
+    """The dtype of hidden layers: ``float32``, ``bfloat16``, or with ``auto`` the second where the CPU has tiles for it.
+
+    Measured on one core of such a machine: 570 against 68 GFLOP/s. Weights and the last layer are float32 in any case.
+    """
+    if wanted == "auto":
+        tiles = getattr(torch.cpu, "_is_amx_tile_supported", lambda: False)  # torch has no public name for the question
+        wanted = "bfloat16" if device.type == "cpu" and tiles() else "float32"
+    return {"float32": torch.float32, "bfloat16": torch.bfloat16}[wanted]
