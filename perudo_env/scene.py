@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from perudo_env.actions import FIRST_BID, MAX_FACES, PASS, Bid
+from perudo_env.actions import FIRST_BID, MAX_FACES, PASS, Bid, to_id
 from perudo_env.events import (
     BidMade,
     CalzaSaid,
@@ -19,6 +19,8 @@ from perudo_env.events import (
     RoundStarted,
 )
 from perudo_env.game import Game
+from perudo_env.rules import matches
+from perudo_env.state import new_states
 from perudo_env.variant import Variant
 
 Raises = dict[int, tuple[int, int]]
@@ -70,6 +72,11 @@ class Scene:
         """(bidder, bid) to beat."""
         return self.bids[-1] if self.bids else None
 
+    @property
+    def matching(self) -> frozenset[int]:
+        """The faces that count for the standing bid; none before the opening bid."""
+        return matching_faces(self.variant, self.palifico, self.bids[-1][1]) if self.bids else frozenset()
+
 
 def scene(game: Game, viewer: int | None = None, *, reveal: bool = False) -> Scene:
     """The table as ``viewer`` sees it; None: all dice open. Once the game is over all dice are open to everybody.
@@ -108,6 +115,19 @@ def raises(game: Game) -> Raises:
         if len(quantities):
             found[face] = (int(quantities[0]), int(quantities[-1]))
     return found
+
+
+def matching_faces(variant: Variant, palifico: bool, bid: Bid) -> frozenset[int]:
+    """The faces that count for ``bid`` in an ordinary or a palifico round; the rules decide, one die at a time."""
+    state: np.void = new_states(variant, num_seats=2, total_at_start=2, max_rounds=0)[0]
+    state["is_palifico"] = palifico
+    found = set()
+    for face in range(1, variant.num_faces + 1):
+        state["hands"][:] = 0
+        state["hands"][0, face - 1] = 1
+        if matches(state, to_id(bid)) > 0:
+            found.add(face)
+    return frozenset(found)
 
 
 def last_reveal(game: Game) -> Reveal | None:

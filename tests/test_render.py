@@ -143,3 +143,17 @@ def test_rendering_leaves_the_game_alone():
 def test_the_font_has_every_letter_that_is_drawn():
     words = ["seat", "opens", "bids", "wins", "and", "dudo", "calza?", "found", "palifico", "round", "out", "0123456789×+-:,", *VARIANTS]
     assert set("".join(words)) <= GLYPHS
+
+
+@pytest.mark.parametrize(
+    ("preset", "palifico", "bid", "faces"),
+    [("classic", False, "2x3", {1, 3}), ("classic", True, "2x3", {3}), ("classic", False, "2P", {1}), ("classic:pacos_wild=False", False, "2x3", {3})],
+)
+def test_the_matching_dice_of_a_reveal_are_those_that_the_rules_count(preset, palifico, bid, faces):
+    hands = [[3], [1, 2, 3, 3, 4]] if palifico else [[1, 3, 5], [1, 2, 3, 3, 4]]
+    game = Game.from_hands(preset, hands, palifico=palifico, bids=[bid])
+    assert scene(game, 0).matching == faces
+    game.act("dudo")
+    shown = scene(game, 0, reveal=True)
+    assert shown.matching == faces
+    assert sum(face in shown.matching for hand in shown.hands for face in hand) == shown.last.count

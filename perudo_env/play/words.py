@@ -1,0 +1,112 @@
+"""Bids, calls and events as sentences, in English and French."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cache
+
+from num2words import num2words
+
+from perudo_env import events as ev
+from perudo_env.actions import CALZA, DUDO, PACO, Action, Bid
+from perudo_env.play.language import translations
+
+_SPELLED = 20  # numbers up to this one are written as words
+
+
+class Words:
+    """The texts of one language, ``en`` or ``fr``; ``{name}`` in a text is filled with the value of that name."""
+
+    def __init__(self, language: str) -> None:
+        self.language = language
+        self._texts = translations(language)
+
+    def gettext(self, text: str, **values: object) -> str:
+        """A text in this language."""
+        return self._texts.gettext(text).format(**values)
+
+    def ngettext(self, one: str, many: str, n: int, **values: object) -> str:
+        """The one of two texts that goes with the number ``n``, which fills ``{n}``."""
+        return self._texts.ngettext(one, many, n).format(n=n, **values)
+
+    def pgettext(self, context: str, text: str, **values: object) -> str:
+        """A text that would mean several things without its context."""
+        return self._texts.pgettext(context, text).format(**values)
+
+    # ------------------------------------------------------------------------------------------ bids and calls
+
+    def number(self, n: int) -> str:
+        """A small number as a word, a large one in digits; masculine in French, as Paco and every face are."""
+        return num2words(n, lang=self.language) if n <= _SPELLED else str(n)
+
+    def bid(self, bid: Bid) -> str:
+        """``three 4s``, ``one Paco``; ``trois 4``, ``un Paco``."""
+        number = self.number(bid.quantity)
+        if bid.face == PACO:
+            return self.ngettext("{number} Paco", "{number} Pacos", bid.quantity, number=number)
+        return self.ngettext("{number} {face}", "{number} {face}s", bid.quantity, number=number, face=bid.face)
+
+    def action(self, action: Action) -> str:
+        """A bid or a call, as a player says it."""
+        if isinstance(action, Bid):
+            return self.bid(action)
+        if action == DUDO:
+            return self.gettext("Dudo")
+        return self.gettext("Calza") if action == CALZA else self.gettext("Pass")
+
+    def face(self, face: int) -> str:
+        """What one die shows, for those who do not see it."""
+        return self.gettext("Paco") if face == PACO else str(face)
+
+    def hand(self, faces: Sequence[int]) -> str:
+        """Dice in a list: ``Paco, 3, 3``."""
+        return ", ".join(map(self.face, faces)) or self.gettext("no dice")
+
+    # ------------------------------------------------------------------------------------------ what happened
+
+    def event(self, event: ev.Event, names: Sequence[str]) -> str:
+        """One sentence for an event; ``names`` are those of the seats."""
+        match event:
+            case ev.RolledOff(rolls):
+                sums = ", ".join(f"{names[seat]} {total}" for seat, total in rolls)
+                return self.gettext("Two dice each for the first turn: {sums}.", sums=sums)
+            case ev.RoundStarted(round, opener, False):
+                return self.gettext("Round {round}: {name} opens.", round=round, name=names[opener])
+            case ev.RoundStarted(round, opener, True):
+                return self.gettext("Round {round}: Palifico! {name} opens.", round=round, name=names[opener])
+            case ev.BidMade(seat, bid):
+                return self.gettext("{name}: {bid}.", name=names[seat], bid=self.bid(bid))
+            case ev.Passed(seat):
+                return self.gettext("{name} lets Calza pass.", name=names[seat])
+            case ev.DudoSaid(seat):
+                return self.gettext("{name}: Dudo!", name=names[seat])
+            case ev.CalzaSaid(seat):
+                return self.gettext("{name}: Calza!", name=names[seat])
+            case _:
+                return self._end_of_round(event, names)
+
+    def _end_of_round(self, event: ev.Event, names: Sequence[str]) -> str:
+        match event:
+            case ev.Revealed(bidder, bid, _, count):
+                counted = self.ngettext("the count is {n} die", "the count is {n} dice", count) if count else self.gettext("there is none")
+                return self.gettext("{name} had bid {bid}: {count}.", name=names[bidder], bid=self.bid(bid), count=counted)
+            case ev.DieLost(seat, left):
+                if left == 0:
+                    return self.gettext("{name} loses the last die.", name=names[seat])
+                return self.ngettext("{name} loses a die and has {n} left.", "{name} loses a die and has {n} left.", left, name=names[seat])
+            case ev.DieRegained(seat, left):
+                return self.ngettext("{name} takes a die back and has {n}.", "{name} takes a die back and has {n}.", left, name=names[seat])
+            case ev.Eliminated(seat, place):
+                return self.gettext("{name} is out of the game, at place {place}.", name=names[seat], place=place)
+            case ev.GameOver(ranks, truncated):
+                first = ", ".join(name for name, place in zip(names, ranks, strict=True) if place == 1)
+                if truncated:
+                    return self.gettext("The limit of rounds ends the game. First: {names}.", names=first)
+                return self.gettext("{name} wins the game.", name=first)
+        raise TypeError(f"{event!r} is not an event")
+
+
+@cache
+def words(language: str) -> Words:
+    """The texts of a language; anything but French gives English."""
+    return Words(language)
