@@ -27,6 +27,8 @@ KEYWORDS = {"_": None, "gettext": None, "ngettext": (1, 2), "pgettext": ((1, "c"
 def collected() -> Catalog:
     """All texts of the terminal and the browser, with the translations there are."""
     found = Catalog(locale=LANGUAGE, project="perudo-env", domain=DOMAIN, fuzzy=False)
+    # The locale data know a third form, for millions.
+    found.mime_headers = [("Plural-Forms", PLURAL_FORMS)]
     for name, _, message, _, context in sorted(extract_from_dir(PLAY, METHODS, keywords=KEYWORDS), key=lambda m: (m[0], m[1])):
         found.add(message, context=context, locations=[(Path(name).as_posix(), None)])
     if PO.exists():
@@ -43,7 +45,6 @@ def po_bytes(catalogue: Catalog) -> bytes:
     """The catalogue as text to translate; the same for the same texts, with no dates."""
     out = io.BytesIO()
     write_po(out, catalogue, width=0, omit_header=True, sort_output=True)
-    # nplurals = 2: the locale data know a third form, for millions
     head = 'msgid ""\nmsgstr ""\n"Content-Type: text/plain; charset=utf-8\\n"\n"Plural-Forms: ' + PLURAL_FORMS + '\\n"\n\n'
     return head.encode() + out.getvalue()
 

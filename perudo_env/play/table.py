@@ -7,7 +7,7 @@ The terminal and the browser only show and ask. They see a seat through ``scene(
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -115,6 +115,12 @@ class Table:
         seat = self.game.seat
         return () if seat is None or not self.is_person(seat) else (seat,)
 
+    def rename(self, seat: int, name: str) -> None:
+        """Give the player of a seat another name."""
+        players = list(self.players)
+        players[seat] = replace(players[seat], name=name)
+        self.players = tuple(players)
+
     def answer(self, seat: int) -> Action | None:
         """What ``seat`` has answered ahead of its turn in the open Calza window."""
         return self._answers.get(seat)
@@ -145,15 +151,23 @@ class Table:
             self._answers[seat] = PASS
         return self._hear()
 
-    def play_agent(self) -> list[Event]:
-        """Let the agent to act play one action; raises ``ValueError`` if it is not an agent's turn."""
+    def decision(self) -> Callable[[], Action]:
+        """What the agent to act is asked, as a call that may run in another thread; give its result to :meth:`play_agent`.
+
+        Nothing but that moves the game on meanwhile. Raises ``ValueError`` if it is not an agent's turn.
+        """
         seat = self.agent_seat
         if seat is None:
             raise ValueError("no agent is to act")
         agent = self.players[seat].agent
         assert agent is not None
-        actions = self.policy(agent).act(*_rows(self.game, seat), self._rng)
-        return self.game.act(int(actions[0])) + self._hear()
+        policy, rows = self.policy(agent), _rows(self.game, seat)
+        return lambda: ACTIONS[int(policy.act(*rows, self._rng)[0])]
+
+    def play_agent(self, action: Action | None = None) -> list[Event]:
+        """Let the agent to act play one action, its own or what :meth:`decision` gave; returns what happened."""
+        decision = self.decision()
+        return self.game.act(decision() if action is None else action) + self._hear()
 
     def play_agents(self) -> list[Event]:
         """Let agents play until a person is awaited or the game is over."""

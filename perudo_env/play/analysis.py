@@ -1,0 +1,62 @@
+"""A finished game step by step, with all dice open, and what an agent thinks of each decision."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from perudo_env.actions import ACTIONS, Action, to_id
+from perudo_env.chances import Chance, chance
+from perudo_env.game import Game
+from perudo_env.notation import format_record, parse_record
+from perudo_env.policy import Policy
+
+
+@dataclass(frozen=True)
+class Step:
+    """One decision: the game before it, who decided, and what was done."""
+
+    game: Game
+    seat: int
+    action: Action
+
+    @property
+    def after(self) -> Game:
+        """The game after it."""
+        game = self.game.copy()
+        game.act(self.action)
+        return game
+
+    @property
+    def standing(self) -> Chance | None:
+        """The chance of the bid to beat, given the dice of whoever decides; None before the opening bid."""
+        bid = self.game.standing_bid
+        return None if bid is None else chance(self.game, self.seat, bid)
+
+
+@dataclass(frozen=True)
+class Opinion:
+    """What an agent would have done: its probabilities, likeliest first, and that of what was done."""
+
+    choices: tuple[tuple[Action, float], ...]
+    done: float
+
+
+def steps(record: str) -> Iterator[Step]:
+    """The decisions of a game, in order."""
+    setting, rounds = parse_record(record)
+    for number, told in enumerate(rounds):
+        game = Game.replay(format_record(setting, [*rounds[:number], replace(told, actions=[])]))
+        for action in told.actions:
+            assert game.seat is not None
+            yield Step(game.copy(), game.seat, action)
+            game.act(action)
+
+
+def opinion(step: Step, policy: Policy, most: int = 3) -> Opinion:
+    """What ``policy`` would have done, its ``most`` likeliest actions."""
+    probs = policy.probs(step.game.observation(step.seat)[None], step.game.action_mask()[None])[0]
+    best = np.argsort(-probs, kind="stable")[:most]
+    return Opinion(tuple((ACTIONS[a], float(probs[a])) for a in best if probs[a] > 0), float(probs[to_id(step.action)]))

@@ -1,0 +1,42 @@
+"""Who people can play against: agents by name, levels for people, and how the levels did against each other."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+from perudo_env.play.table import MakePolicy
+from perudo_env.policy import Policy
+from perudo_env.variant import Variant
+
+
+@dataclass(frozen=True)
+class Share:
+    """A measured win share with its 95% interval, one ``level`` against ``against`` in all other seats."""
+
+    level: str
+    against: str
+    share: float
+    lower: float
+    upper: float
+    games: int
+
+
+@dataclass(frozen=True)
+class Lineup:
+    """``make`` makes any of ``agents``; ``levels`` maps a level's name to that of its agent, weakest first."""
+
+    make: MakePolicy
+    agents: Sequence[str]
+    levels: Mapping[str, str]
+    shares: Sequence[Share] = field(default=())
+    measured_on: str = ""  # variant and seats of the shares, in words
+
+    def policy(self, name: str, variant: Variant, num_seats: int) -> Policy:
+        """The agent of a level or a name, for a table; raises ``ValueError`` for an unknown one."""
+        return self.make(self.levels.get(name, name), variant, num_seats)
+
+    @property
+    def adviser(self) -> str:
+        """The level that gives hints and opinions: the strongest."""
+        return list(self.levels)[-1] if self.levels else self.agents[-1]

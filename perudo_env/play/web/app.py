@@ -1,0 +1,65 @@
+"""The browser game as an ASGI app."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+from fastapi import APIRouter, FastAPI, Request
+from fastapi.responses import Response
+from fastapi.staticfiles import StaticFiles
+from starlette.exceptions import HTTPException
+from starlette.middleware.trustedhost import TrustedHostMiddleware
+
+from perudo_env.play.archive import Archive
+from perudo_env.play.lineup import Lineup
+from perudo_env.play.web import live, reading, tables
+from perudo_env.play.web.house import House, house_of
+from perudo_env.play.web.security import SecurityHeaders
+
+MOST_SOCKET_BYTES = 65_536  # beyond this the server closes a WebSocket unread (1009)
+
+
+def create_app(
+    lineup: Lineup,
+    games: Path | None = None,
+    *,
+    language: str | None = None,
+    hosts: Sequence[str] = ("127.0.0.1", "localhost"),
+    routers: Sequence[APIRouter] = (),
+    links: Sequence[tuple[str, str]] = (),
+) -> FastAPI:
+    """The app: ``games`` is where finished games are kept, ``language`` fixes one for all.
+
+    ``hosts`` are the names it answers to (``*``: any). ``routers`` are further pages, with ``links`` (address, label) to them.
+    """
+
+    @asynccontextmanager
+    async def lifespan(app: FastAPI) -> AsyncIterator[None]:
+        yield
+        house.rooms.close()
+
+    app = FastAPI(title="Perudo", docs_url=None, redoc_url=None, openapi_url=None, lifespan=lifespan)
+    house = House(lineup, Archive(games), tuple(links))
+    app.state.house, app.state.language = house, language
+    for router in (tables.router, reading.router, live.router, *routers):
+        app.include_router(router)
+    app.mount("/static", StaticFiles(packages=[("perudo_env.play", "static")]), "static")
+    app.add_middleware(TrustedHostMiddleware, allowed_hosts=list(hosts))
+    app.add_middleware(SecurityHeaders)
+    app.add_exception_handler(HTTPException, _say)
+    return app
+
+
+async def _say(request: Request, error: Exception) -> Response:
+    """An error as a page."""
+    assert isinstance(error, HTTPException)
+    return house_of(request).page(request, "error.html", error.status_code, detail=error.detail, code=error.status_code)
+
+
+def serve(app: FastAPI, host: str, port: int) -> None:
+    """Serve until interrupted."""
+    import uvicorn
+
+    uvicorn.run(app, host=host, port=port, log_level="warning", ws_max_size=MOST_SOCKET_BYTES)

@@ -1,0 +1,73 @@
+"""What all pages share: the templates, the tables, the archive, the agents."""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import Any
+
+from fastapi import Request
+from fastapi.responses import HTMLResponse
+from jinja2 import Environment, PackageLoader, StrictUndefined
+from starlette.requests import HTTPConnection
+
+from perudo_env.play.archive import Archive
+from perudo_env.play.language import request_language
+from perudo_env.play.lineup import Lineup
+from perudo_env.play.web.frames import Frames
+from perudo_env.play.web.rooms import Rooms
+from perudo_env.play.web.setup import level_label
+from perudo_env.play.words import Words, words
+
+
+@cache
+def environment(language: str) -> Environment:
+    """The templates in a language."""
+    texts = words(language)
+    env = Environment(
+        loader=PackageLoader("perudo_env.play"), autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
+    )
+    env.globals.update(
+        _=texts.gettext, ngettext=texts.ngettext, words=texts, level=lambda name: level_label(texts, name), max=max, round=round
+    )
+    return env
+
+
+class House:
+    """The state of a server."""
+
+    def __init__(self, lineup: Lineup, archive: Archive, extra_links: tuple[tuple[str, str], ...] = ()) -> None:
+        self.lineup, self.archive, self.rooms = lineup, archive, Rooms()
+        self.extra_links = extra_links
+        self._frames: dict[str, Frames] = {}
+
+    def frames(self, language: str) -> Frames:
+        """What makes the frames of a language."""
+        if language not in self._frames:
+            texts = words(language)
+            labels = {level: level_label(texts, level) for level in self.lineup.levels}
+            self._frames[language] = Frames(environment(language), self.lineup, texts, labels)
+        return self._frames[language]
+
+    def page(self, request: Request, template: str, status: int = 200, **values: Any) -> HTMLResponse:
+        """A page that no cache keeps, in the language of the request."""
+        texts = words_of(request)
+        _ = texts.gettext
+        links = [("/rules", _("Rules")), ("/games", _("Games played")), *((href, _(label)) for href, label in self.extra_links)]
+        path = request.url.path
+        here = path + (f"?{request.url.query}" if request.url.query else "") if request.method == "GET" else "/"
+        html = environment(texts.language).get_template(template).render(
+            links=links, path=path, here=here, **values
+        )  # fmt: skip
+        return HTMLResponse(html, status, {"Cache-Control": "no-store"})
+
+
+def house_of(connection: HTTPConnection) -> House:
+    """The house that answers a request."""
+    house = connection.app.state.house
+    assert isinstance(house, House)
+    return house
+
+
+def words_of(connection: HTTPConnection) -> Words:
+    """The texts in the language of a request."""
+    return words(request_language(connection))

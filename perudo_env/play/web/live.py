@@ -1,0 +1,131 @@
+"""The WebSocket of one browser at one table."""
+
+from __future__ import annotations
+
+import asyncio
+
+from fastapi import APIRouter, WebSocket, WebSocketDisconnect
+
+from perudo_env.clauses import IllegalActionError
+from perudo_env.notation import NotationError
+from perudo_env.play.table import NotYourTurnError
+from perudo_env.play.web.house import House, house_of, words_of
+from perudo_env.play.web.messages import Act, AskHint, BadMessageError, Message, RateLimit, Ready, Show, parse
+from perudo_env.play.web.rooms import Room, Screen, Stage
+from perudo_env.play.web.security import is_same_origin
+from perudo_env.play.web.tables import cookie_of
+
+router = APIRouter()
+MOST_REFUSED = 40  # messages over the rate before the connection is closed
+POLICY_VIOLATION = 1008
+
+
+@router.websocket("/t/{room_id}/ws")
+async def follow(socket: WebSocket, room_id: str) -> None:
+    """Show a table to a browser, and let it act for the seats that its token holds."""
+    house, texts = house_of(socket), words_of(socket)
+    room = house.rooms.get(room_id)
+    token = socket.cookies.get(cookie_of(room_id))
+    # refused before it is accepted: the browser sees status 403
+    if room is None or not is_same_origin(socket) or (token is not None and not room.seats_of(token)):
+        await socket.close(POLICY_VIOLATION)
+        return
+    await socket.accept()
+    screen = Screen(room.seats_of(token), texts)
+    room.screens.add(screen)
+    screen.dirty.set()
+    telling = asyncio.create_task(_tell(socket, house, room, screen))
+    try:
+        await _listen(socket, house, room, screen)
+    except WebSocketDisconnect:
+        pass
+    finally:
+        room.screens.discard(screen)
+        telling.cancel()
+
+
+async def _tell(socket: WebSocket, house: House, room: Room, screen: Screen) -> None:
+    """Send the table whenever it has moved; what moves while a slow browser takes one frame is told in the next."""
+    frames = house.frames(screen.words.language)
+    while True:
+        await screen.dirty.wait()
+        screen.dirty.clear()
+        await socket.send_json(frames.state(room, screen))
+
+
+async def _listen(socket: WebSocket, house: House, room: Room, screen: Screen) -> None:
+    limit, refused = RateLimit(), 0
+    while True:
+        event = await socket.receive()
+        if event["type"] == "websocket.disconnect":
+            return
+        if not limit.allows():
+            refused += 1
+            if refused > MOST_REFUSED:
+                await socket.close(POLICY_VIOLATION, "too many messages")
+                return
+            if refused % 10 == 1:
+                await _complain(socket, screen.words.gettext("Too many messages: wait a moment."))
+            continue
+        error = await _heed(socket, event.get("text"), house, room, screen)
+        if error is not None:
+            await _complain(socket, error)
+
+
+async def _complain(socket: WebSocket, text: str) -> None:
+    await socket.send_json({"type": "error", "text": text})
+
+
+async def _heed(socket: WebSocket, text: str | None, house: House, room: Room, screen: Screen) -> str | None:
+    """Do what a message says; returns what is wrong with it, in the language of the browser."""
+    _ = screen.words.gettext
+    try:
+        message = parse("" if text is None else text)
+    except BadMessageError as error:
+        return _("This message cannot be understood: {why}", why=error)
+    if not isinstance(message, Ready) and message.seat not in screen.seats:
+        return _("This seat is not yours.")
+    if isinstance(message, AskHint):
+        return await _hint(socket, message, house, room, screen)
+    return _do(message, room, screen)
+
+
+def _do(message: Message, room: Room, screen: Screen) -> str | None:
+    _ = screen.words.gettext
+    match message:
+        case Ready():
+            room.get_ready(screen.seats)
+        case Show(seat=seat):
+            if seat not in room.waiting_for:
+                return _("It is not this seat's turn.")
+            screen.shown = seat
+            screen.dirty.set()
+        case Act(seat=seat, action=action):
+            return _act(seat, action, room, screen)
+    return None
+
+
+def _act(seat: int, action: str, room: Room, screen: Screen) -> str | None:
+    _ = screen.words.gettext
+    if room.stage is not Stage.PLAY:
+        return _("The dice of the last round lie open: wait for the next one.") if room.stage is Stage.REVEAL else _("Nobody is to act now.")
+    try:
+        room.act(seat, action)
+    except NotYourTurnError:
+        return _("It is not this seat's turn.")
+    except NotationError:
+        return _("“{action}” is neither a bid nor a call.", action=action)
+    except IllegalActionError:
+        return room.table.why_illegal(seat, action, screen.words.language)
+    return None
+
+
+async def _hint(socket: WebSocket, message: AskHint, house: House, room: Room, screen: Screen) -> str | None:
+    _ = screen.words.gettext
+    if not room.options.hints:
+        return _("This table plays without help.")
+    if room.stage is not Stage.PLAY or message.seat not in room.table.waiting_for:
+        return _("It is not this seat's turn.")
+    frames = house.frames(screen.words.language)
+    await socket.send_json(frames.hint(room.table.hint(message.seat, house.lineup.adviser)))
+    return None

@@ -1,0 +1,241 @@
+"""A table on the server: who holds which seat by which token, what runs it, and the screens that follow it."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import secrets
+import time
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from enum import Enum
+
+from perudo_env.actions import Action
+from perudo_env.events import Event, Revealed
+from perudo_env.play.archive import Archive
+from perudo_env.play.table import Table
+from perudo_env.play.words import Words
+
+PACES: dict[str, float] = {"none": 0.0, "quick": 0.7, "calm": 1.8}
+"""How long an agent takes to answer, in seconds, by name."""
+
+IDLE_SECONDS = 6 * 3600
+MOST_ROOMS = 500
+_ID_BYTES, _TOKEN_BYTES = 9, 24
+_log = logging.getLogger(__name__)
+# One thread: agents compute in turn, and the event loop stays free for people.
+_THINKING = ThreadPoolExecutor(1, "agents")
+
+
+class Stage(Enum):
+    """What a table is doing."""
+
+    WAITING = "waiting"  # for people to take their seats
+    PLAY = "play"
+    REVEAL = "reveal"  # a round has ended and its dice are looked at
+    OVER = "over"
+
+
+@dataclass(frozen=True)
+class Options:
+    """How a table is played, beside its rules."""
+
+    hints: bool = False
+    confirm: bool = False  # a bid takes one more press
+    pace: str = "quick"
+    window_seconds: float = 8.0  # of a Calza window; 0 waits for everybody
+    reveal_seconds: float = 45.0  # until the next round begins without those who are not ready, at several screens
+    again: str = ""  # the query of the page that offers the same table again
+
+
+class Screen:
+    """One browser at a table: the seats it holds, and the one that looks at it."""
+
+    def __init__(self, seats: frozenset[int], words: Words) -> None:
+        self.seats, self.words = seats, words
+        self.shown = next(iter(seats)) if len(seats) == 1 else None
+        self.num_told = 0  # log lines this browser has
+        self.dirty = asyncio.Event()
+
+
+class Room:
+    """A table, its people's tokens, and the task that moves it on."""
+
+    def __init__(self, table: Table, options: Options, archive: Archive) -> None:
+        self.id = secrets.token_urlsafe(_ID_BYTES)
+        self.table, self.options, self.archive = table, options, archive
+        self.holders: dict[str, frozenset[int]] = {}
+        self.screens: set[Screen] = set()
+        self.log: list[Event] = list(table.game.events)
+        self.ready: set[int] = set()
+        self.in_reveal = False
+        self.saved_as: str | None = None
+        self.deadline: float | None = None  # of the Calza window or the reveal, by time.monotonic
+        self.used_at = time.monotonic()
+        self._moved = asyncio.Event()
+
+    # ------------------------------------------------------------------------------------------ seats and tokens
+
+    @property
+    def people(self) -> frozenset[int]:
+        """The seats of people."""
+        return frozenset(s for s in range(len(self.table.players)) if self.table.is_person(s))
+
+    @property
+    def free_seats(self) -> list[int]:
+        """The seats of people that nobody has taken."""
+        return sorted(self.people.difference(*self.holders.values()))
+
+    def give(self, seats: frozenset[int]) -> str:
+        """Seat somebody; returns the secret token. Raises ``ValueError`` unless all seats are free."""
+        if not seats <= set(self.free_seats):
+            raise ValueError(f"the seats {sorted(seats)} are not all free: {self.free_seats} are")
+        token = secrets.token_urlsafe(_TOKEN_BYTES)
+        self.holders[token] = seats
+        self.move()
+        return token
+
+    def seats_of(self, token: str | None) -> frozenset[int]:
+        """The seats that a token holds; none for a wrong one."""
+        # every token is compared, so that the time taken tells nothing
+        found = [seats for held, seats in self.holders.items() if secrets.compare_digest(held, token or "")]
+        return found[0] if found else frozenset()
+
+    # ------------------------------------------------------------------------------------------ what happens
+
+    @property
+    def stage(self) -> Stage:
+        """What the table is doing now."""
+        if self.free_seats:
+            return Stage.WAITING
+        if self.table.is_over:
+            return Stage.OVER
+        return Stage.REVEAL if self.in_reveal else Stage.PLAY
+
+    @property
+    def waiting_for(self) -> frozenset[int]:
+        """The people whom the table waits for."""
+        if self.stage is Stage.REVEAL:
+            # who is out of the game need not keep the others waiting
+            living = frozenset(s for s in self.people if self.table.game.dice[s] > 0)
+            return (living or self.people) - self.ready
+        return frozenset(self.table.waiting_for) if self.stage is Stage.PLAY else frozenset()
+
+    @property
+    def seconds_left(self) -> float | None:
+        """Until the Calza window or the reveal ends by itself; None: it does not."""
+        return None if self.deadline is None else max(0.0, self.deadline - time.monotonic())
+
+    def act(self, seat: int, action: str) -> None:
+        """Play an action of a person; raises as :meth:`Table.act` does."""
+        self.happened(self.table.act(seat, action))
+
+    def get_ready(self, seats: frozenset[int]) -> None:
+        """The people at some seats have seen the dice of the last round."""
+        if self.in_reveal:
+            self.ready |= seats
+            self.move()
+
+    def happened(self, events: list[Event]) -> None:
+        """Write down what happened and tell everybody."""
+        self.log += events
+        if any(isinstance(e, Revealed) for e in events):
+            self.in_reveal, self.deadline = True, None
+            self.ready.clear()
+        elif not self.table.game.in_calza_window:
+            self.deadline = None
+        self.move()
+
+    def move(self) -> None:
+        """Wake the task and all screens."""
+        self.used_at = time.monotonic()
+        self._moved.set()
+        for screen in self.screens:
+            screen.dirty.set()
+
+    # ------------------------------------------------------------------------------------------ the task
+
+    async def run(self) -> None:
+        """Move the table on until the game is over and saved."""
+        try:
+            while self.stage is not Stage.OVER:
+                await self._go_on()
+            self.saved_as = await asyncio.to_thread(self.archive.save, self.table.saved())
+        except Exception:
+            _log.exception("table %s", self.id)
+        self.move()
+
+    async def _go_on(self) -> None:
+        if self.stage is Stage.REVEAL:
+            await self._wait(self._reveal_seconds())
+            if (self.people and not self.waiting_for) or self.seconds_left == 0:
+                self.in_reveal, self.deadline = False, None
+                self.move()
+        elif self.stage is Stage.PLAY and self.table.agent_seat is not None:
+            await self._play_agent()
+        elif self.stage is Stage.PLAY and self.table.game.in_calza_window:
+            await self._wait(self.options.window_seconds or None)
+            if self.table.game.in_calza_window and self.table.agent_seat is None and self.seconds_left == 0:
+                self.happened(self.table.close_window())
+        else:
+            await self._wait(None)
+
+    async def _play_agent(self) -> None:
+        if not self.table.game.in_calza_window:
+            await asyncio.sleep(PACES[self.options.pace])
+        decision: Callable[[], Action] = self.table.decision()
+        action = await asyncio.get_running_loop().run_in_executor(_THINKING, decision)
+        self.happened(self.table.play_agent(action))
+
+    def _reveal_seconds(self) -> float | None:
+        if not self.people:
+            return 3 * PACES[self.options.pace]
+        # whoever plays alone takes all the time there is
+        return self.options.reveal_seconds if len(self.holders) > 1 else None
+
+    async def _wait(self, seconds: float | None) -> None:
+        """Wait until something moves, at most until a deadline ``seconds`` after the first such wait."""
+        if seconds is not None and self.deadline is None:
+            self.deadline = time.monotonic() + seconds
+            for screen in self.screens:
+                screen.dirty.set()
+        self._moved.clear()
+        if self.stage is Stage.REVEAL and not self.waiting_for and self.people:
+            return
+        try:
+            await asyncio.wait_for(self._moved.wait(), self.seconds_left)
+        except asyncio.TimeoutError:
+            pass
+
+
+class Rooms:
+    """All tables of a server."""
+
+    def __init__(self) -> None:
+        self._rooms: dict[str, tuple[Room, asyncio.Task[None]]] = {}
+
+    def open(self, room: Room) -> None:
+        """Put up a table; raises ``ValueError`` if the house is full."""
+        self._sweep()
+        if len(self._rooms) >= MOST_ROOMS:
+            raise ValueError(f"there are {MOST_ROOMS} tables already: come back later")
+        self._rooms[room.id] = room, asyncio.get_running_loop().create_task(room.run())
+
+    def get(self, room_id: str) -> Room | None:
+        """The table of an id."""
+        found = self._rooms.get(room_id)
+        return found[0] if found else None
+
+    def close(self) -> None:
+        """Stop all tables."""
+        for _, task in self._rooms.values():
+            task.cancel()
+        self._rooms.clear()
+
+    def _sweep(self) -> None:
+        now = time.monotonic()
+        for room, task in list(self._rooms.values()):
+            if not room.screens and now - room.used_at > IDLE_SECONDS:
+                task.cancel()
+                del self._rooms[room.id]

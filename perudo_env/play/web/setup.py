@@ -1,0 +1,131 @@
+"""The form for a new game, read: every field checked, and an error that names the one at fault."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+from urllib.parse import urlencode
+
+from perudo_env.play.lineup import Lineup
+from perudo_env.play.table import Player
+from perudo_env.play.web.rooms import PACES, Options
+from perudo_env.play.words import Words
+from perudo_env.rulebook_texts import TITLES
+from perudo_env.variant import SWITCHES, VARIANTS, Variant, switch_values, variant
+
+MOST_SEATS = 6
+MOST_NAME = 24
+ME, SCREEN, BROWSER = "me", "screen", "browser"
+# Names for agents that nobody names.
+NAMES = ("Pilar", "Diego", "Rosa", "Mateo", "Inés", "Tomás")
+
+
+class SetupError(ValueError):
+    """The table asked for cannot be; the message is in the language of the form."""
+
+
+@dataclass(frozen=True)
+class Setup:
+    """A table as asked for."""
+
+    variant: Variant
+    players: tuple[Player, ...]
+    mine: frozenset[int]  # the seats of the browser that asks
+    seed: int | None
+    options: Options
+
+
+def clean_name(text: str) -> str:
+    """A name without control characters and stray spaces, cut to length."""
+    printable = "".join(c if c.isprintable() else " " for c in text)
+    return " ".join(printable.split())[:MOST_NAME].strip()
+
+
+def kinds(words: Words) -> list[tuple[str, str]]:
+    """Who may take a seat, beside agents."""
+    _ = words.gettext
+    return [
+        ("", _("nobody")),
+        (ME, _("me")),
+        (SCREEN, _("somebody at this screen")),
+        (BROWSER, _("somebody with another screen")),
+    ]
+
+
+def level_label(words: Words, level: str) -> str:
+    """A level's name; other names stay as they are."""
+    _ = words.gettext
+    known = {"novice": _("novice"), "regular": _("regular"), "expert": _("expert"), "master": _("master")}
+    return known.get(level, level)
+
+
+def variant_labels(words: Words) -> list[tuple[str, str]]:
+    """The rule sets, with a word on each."""
+    _ = words.gettext
+    known = {
+        "classic": _("classic: a complete guide"),
+        "pascal": _("pascal: with Calza, no Palifico"),
+        "box": _("box: the boxed edition, dice counts hidden"),
+        "marquoir": _("marquoir: Calza and Palifico"),
+        "evening": _("evening: Palifico once each"),
+    }
+    return [(name, known.get(name, _("{name}: for research", name=name))) for name in VARIANTS]
+
+
+def switch_choices(words: Words) -> list[tuple[str, str, list[str]]]:
+    """Each switch with its title and values."""
+    return [(s, getattr(TITLES[s], words.language), [str(v) for v in switch_values(s)]) for s in SWITCHES]
+
+
+def read_setup(form: Mapping[str, str], lineup: Lineup, words: Words) -> Setup:
+    """Read the form; raises ``SetupError``."""
+    _ = words.gettext
+    players: list[Player] = []
+    mine: set[int] = set()
+    for i in range(MOST_SEATS):
+        kind, name = form.get(f"kind{i}", ""), clean_name(form.get(f"name{i}", ""))
+        if kind == "":
+            continue
+        seat = len(players)
+        if kind in (ME, SCREEN, BROWSER):
+            players.append(Player(name or _("Player {n}", n=seat + 1)))
+            if kind != BROWSER:
+                mine.add(seat)
+        elif kind in lineup.levels or kind in lineup.agents:
+            players.append(Player(name or NAMES[i], kind))
+        else:
+            raise SetupError(_("Seat {n}: there is no agent of this name.", n=i + 1))
+    if len(players) < 2:
+        raise SetupError(_("A game needs two players at least."))
+    options = Options(
+        hints=form.get("hints") == "1",
+        confirm=form.get("confirm") == "1",
+        pace=form.get("pace", "quick") if form.get("pace", "quick") in PACES else "quick",
+        window_seconds=_number(form.get("window") or "8", 0, 120, _("Seconds to say Calza"), words),
+        again=urlencode({k: v for k, v in form.items() if v}),
+    )
+    seed = form.get("seed", "").strip()
+    return Setup(
+        _variant(form, words), tuple(players), frozenset(mine),
+        _number(seed, 0, 2**64 - 1, _("Seed"), words) if seed else None, options,
+    )  # fmt: skip
+
+
+def _variant(form: Mapping[str, str], words: Words) -> Variant:
+    overrides: dict[str, Any] = {}
+    for switch in SWITCHES:
+        text = form.get(f"sw_{switch}", "")
+        if text:
+            overrides[switch] = next((v for v in switch_values(switch) if str(v) == text), text)
+    try:
+        return variant(form.get("variant", "classic"), **overrides)
+    except ValueError as error:
+        raise SetupError(words.gettext("These rules cannot be: {why}", why=error)) from None
+
+
+def _number(text: str, least: int, most: int, what: str, words: Words) -> int:
+    if not re.fullmatch(r"[0-9]{1,20}", text.strip()) or not least <= int(text) <= most:
+        raise SetupError(words.gettext("{what}: give a whole number from {least} to {most}.", what=what, least=least, most=most))
+    return int(text)

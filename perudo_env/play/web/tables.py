@@ -1,0 +1,126 @@
+"""The pages of tables: set one up, sit down, look at it."""
+
+from __future__ import annotations
+
+import asyncio
+from collections import defaultdict
+from typing import Any
+
+from fastapi import APIRouter, Request
+from fastapi.responses import HTMLResponse, RedirectResponse, Response
+from starlette.exceptions import HTTPException
+from starlette.requests import HTTPConnection
+
+from perudo_env.clauses import LANGUAGES
+from perudo_env.play.language import COOKIE
+from perudo_env.play.table import Table
+from perudo_env.play.web import setup
+from perudo_env.play.web.house import House, house_of, words_of
+from perudo_env.play.web.rooms import Room
+from perudo_env.play.web.security import form_of
+
+router = APIRouter(default_response_class=HTMLResponse, include_in_schema=False)
+
+
+def cookie_of(room_id: str) -> str:
+    """The name of the cookie that holds a browser's token at a table."""
+    return f"seat-{room_id}"
+
+
+def room_of(connection: HTTPConnection, room_id: str) -> Room:
+    """The table of an id; 404 if there is none."""
+    room = house_of(connection).rooms.get(room_id)
+    if room is None:
+        raise HTTPException(404, words_of(connection).gettext("There is no such table, or no longer."))
+    return room
+
+
+def seats_held(connection: HTTPConnection, room: Room) -> frozenset[int]:
+    """The seats of the browser at a table, by its token."""
+    return room.seats_of(connection.cookies.get(cookie_of(room.id)))
+
+
+@router.get("/")
+def home(request: Request) -> Response:
+    """The form for a new game."""
+    return _home(request, dict(request.query_params))
+
+
+def _home(request: Request, form: dict[str, str], error: str | None = None) -> Response:
+    house, texts = house_of(request), words_of(request)
+    _ = texts.gettext
+    values: defaultdict[str, Any] = defaultdict(str, form)
+    values["switched"] = any(value for name, value in form.items() if name.startswith("sw_"))
+    return house.page(
+        request, "home.html", 200 if error is None else 422,
+        values=values, error=error, kinds=setup.kinds(texts), agents=house.lineup.agents,
+        levels=[(level, setup.level_label(texts, level)) for level in house.lineup.levels],
+        variants=setup.variant_labels(texts), switches=setup.switch_choices(texts),
+        paces=[("none", _("at once")), ("quick", _("after a moment")), ("calm", _("at leisure"))],
+    )  # fmt: skip
+
+
+@router.post("/tables")
+async def open_table(request: Request) -> Response:
+    """Put up a table and seat whoever asked."""
+    house, texts, form = house_of(request), words_of(request), await form_of(request)
+    try:
+        asked = setup.read_setup(form, house.lineup, texts)
+        # making an agent may read files and compile
+        table = await asyncio.to_thread(Table, asked.variant, asked.players, house.lineup.policy, asked.seed)
+        room = Room(table, asked.options, house.archive)
+        house.rooms.open(room)
+    except ValueError as error:
+        return _home(request, form, str(error))
+    answer = RedirectResponse(f"/t/{room.id}", 303)
+    if asked.mine:
+        _remember(answer, room, room.give(asked.mine))
+    return answer
+
+
+@router.get("/t/{room_id}")
+def look(request: Request, room_id: str) -> Response:
+    """A table, for who holds a seat or only looks on; or a free seat to take."""
+    house, room = house_of(request), room_of(request, room_id)
+    if not seats_held(request, room) and room.free_seats:
+        return _join_page(house, request, room)
+    return house.page(request, "table.html", room=room)
+
+
+def _join_page(house: House, request: Request, room: Room, error: str | None = None) -> Response:
+    free = [(seat, room.table.players[seat].name) for seat in room.free_seats]
+    return house.page(request, "join.html", 200 if error is None else 409, room=room, free=free, error=error)
+
+
+@router.post("/t/{room_id}/join")
+async def join(request: Request, room_id: str) -> Response:
+    """Take a free seat."""
+    room, form, _ = room_of(request, room_id), await form_of(request), words_of(request).gettext
+    wanted = form.get("seat", "")
+    if seats_held(request, room):
+        return RedirectResponse(f"/t/{room.id}", 303)
+    if wanted not in map(str, room.free_seats):
+        return _join_page(house_of(request), request, room, _("This seat is not free."))
+    seat = int(wanted)
+    room.table.rename(seat, setup.clean_name(form.get("name", "")) or room.table.players[seat].name)
+    answer = RedirectResponse(f"/t/{room.id}", 303)
+    _remember(answer, room, room.give(frozenset({seat})))
+    return answer
+
+
+@router.post("/language")
+async def choose_language(request: Request) -> Response:
+    """Remember the language chosen, and go back to the page."""
+    form = await form_of(request)
+    back, language = form.get("next", "/"), form.get("language", "en")
+    # only to a page of this server
+    if not back.startswith("/") or back.startswith(("//", "/\\")):
+        back = "/"
+    answer = RedirectResponse(back, 303)
+    if language in LANGUAGES:
+        answer.set_cookie(COOKIE, language, max_age=365 * 24 * 3600, httponly=True, samesite="lax")
+    return answer
+
+
+def _remember(answer: Response, room: Room, token: str) -> None:
+    answer.set_cookie(cookie_of(room.id), token, path=f"/t/{room.id}", httponly=True, samesite="lax")
