@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
-import numpy as np
-
-from perudo_env.actions import ACTIONS, Action, to_id
+from perudo_env.actions import Action, to_id
 from perudo_env.chances import Chance, chance
 from perudo_env.game import Game
 from perudo_env.notation import format_record, parse_record
+from perudo_env.play.table import likeliest
 from perudo_env.policy import Policy
 
 
@@ -58,5 +57,4 @@ def steps(record: str) -> Iterator[Step]:
 def opinion(step: Step, policy: Policy, most: int = 3) -> Opinion:
     """What ``policy`` would have done, its ``most`` likeliest actions."""
     probs = policy.probs(step.game.observation(step.seat)[None], step.game.action_mask()[None])[0]
-    best = np.argsort(-probs, kind="stable")[:most]
-    return Opinion(tuple((ACTIONS[a], float(probs[a])) for a in best if probs[a] > 0), float(probs[to_id(step.action)]))
+    return Opinion(likeliest(probs, most), float(probs[to_id(step.action)]))

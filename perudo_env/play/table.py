@@ -11,6 +11,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from perudo_env.actions import ACTIONS, CALZA, PASS, Action
 from perudo_env.chances import Chance, chance
@@ -202,14 +203,20 @@ class Table:
 
     # ------------------------------------------------------------------------------------------ help and proof
 
+    def advice(self, seat: int, agent: str) -> Callable[[], Hint]:
+        """What :meth:`hint` tells, as a call that may run in another thread."""
+        bid, awaited = self.game.standing_bid, seat in self.waiting_for
+        standing = None if bid is None else chance(self.game, seat, bid)
+        rows = _rows(self._asking(seat), seat)
+
+        def advise() -> Hint:
+            return Hint(standing, likeliest(self.policy(agent).probs(*rows)[0]) if awaited else ())
+
+        return advise
+
     def hint(self, seat: int, agent: str) -> Hint:
         """Help for ``seat``: the chance of the standing bid, and, if the seat is awaited, what ``agent`` would do."""
-        bid = self.game.standing_bid
-        choices: tuple[tuple[Action, float], ...] = ()
-        if seat in self.waiting_for:
-            probs = self.policy(agent).probs(*_rows(self._asking(seat), seat))[0]
-            choices = tuple((ACTIONS[a], float(probs[a])) for a in np.argsort(-probs, kind="stable") if probs[a] > 0)
-        return Hint(None if bid is None else chance(self.game, seat, bid), choices)
+        return self.advice(seat, agent)()
 
     @property
     def commitment(self) -> str:
@@ -232,3 +239,9 @@ class Table:
 def _rows(game: Game, seat: int) -> tuple[np.ndarray, np.ndarray]:
     """What a policy is given: a batch of one observation and one mask."""
     return game.observation(seat)[None], game.action_mask(seat)[None]
+
+
+def likeliest(probs: npt.NDArray[np.float64], most: int | None = None) -> tuple[tuple[Action, float], ...]:
+    """The actions of a distribution with their probabilities, likeliest first."""
+    order = np.argsort(-probs, kind="stable")[:most]
+    return tuple((ACTIONS[a], float(probs[a])) for a in order if probs[a] > 0)

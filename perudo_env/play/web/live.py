@@ -127,5 +127,6 @@ async def _hint(socket: WebSocket, message: AskHint, house: House, room: Room, s
     if room.stage is not Stage.PLAY or message.seat not in room.table.waiting_for:
         return _("It is not this seat's turn.")
     frames = house.frames(screen.words.language)
-    await socket.send_json(frames.hint(room.table.hint(message.seat, house.lineup.adviser)))
+    advice = room.table.advice(message.seat, house.lineup.adviser)
+    await socket.send_json(frames.hint(await asyncio.to_thread(advice)))
     return None
