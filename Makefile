@@ -4,7 +4,7 @@ BIN := .venv/bin
 EXTRAS := dev
 .DEFAULT_GOAL := help
 
-.PHONY: help setup test check demo bench golden clean
+.PHONY: help setup chromium test check play demo bench golden clean
 
 help: ## this list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -18,7 +18,14 @@ setup: .venv/installed ## make .venv and install the project with all it is test
 	$(BIN)/pip install -q -c constraints.txt -e ".[$(EXTRAS)]"
 	touch $@
 
-test: setup ## all tests, on two cores
+# The browser tests use the system's own; without it they fail, and say so.
+chromium:
+	@command -v chromium || command -v chromium-browser || command -v google-chrome || \
+	if [ "$$(id -u)" = 0 ]; then apt-get install -y -q chromium || { apt-get update -q && apt-get install -y -q chromium; }; \
+	elif sudo -n true 2>/dev/null; then sudo apt-get update -q && sudo apt-get install -y -q chromium; \
+	else echo "The browser tests need Chromium, and this user may not install it: on Debian, apt-get install chromium"; fi
+
+test: setup chromium ## all tests, on two cores; installs Chromium for those in the browser
 	$(BIN)/python -m pytest -n 2
 
 check: setup ## ruff, mypy, the walls between packages, and a clean install of the wheel
@@ -26,6 +33,14 @@ check: setup ## ruff, mypy, the walls between packages, and a clean install of t
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 	$(BIN)/python -m tests.wheel_check
+
+.venv/playable: pyproject.toml constraints.txt
+	test -x $(BIN)/python || $(PYTHON) -m venv .venv
+	$(BIN)/pip install -q -c constraints.txt -e ".[play]"
+	touch $@
+
+play: .venv/playable ## play against the agents in the browser
+	$(BIN)/python -m agents.play
 
 demo: export OMP_NUM_THREADS = 1
 demo: setup ## train an agent by self-play in a few minutes and show how it does

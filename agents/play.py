@@ -12,6 +12,8 @@ from typing import Annotated, Literal
 import tyro
 
 from agents.levels import lineup
+from perudo_env.play.lineup import Lineup
+from perudo_env.play.table import Player, Table
 
 
 @dataclass(frozen=True)
@@ -43,11 +45,19 @@ def main(args: list[str] | None = None) -> int:
     local = options.host in ("127.0.0.1", "localhost")
     app = create_app(lineup(), options.games, language=options.lang, hosts=("127.0.0.1", "localhost") if local else ("*",))
     address = f"http://{'127.0.0.1' if options.host == '0.0.0.0' else options.host}:{options.port}/"
+    print("getting the agents ready…", flush=True)
+    warm_up(lineup())
     print(f"Perudo: {address}  (Ctrl+C ends)", flush=True)
     if options.browser:
         threading.Timer(1.0, webbrowser.open, [address]).start()
     serve(app, options.host, options.port)
     return 0
+
+
+def warm_up(known: Lineup) -> None:
+    """Let every level play once, so that what has to be compiled is compiled before anybody waits for it."""
+    players = [Player(level, level) for level in known.levels]
+    Table("classic:starting_dice=1", [*players, *players][:4], known.policy, seed=1).play_agents()
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""The command ``perudo``: rules in force, positions explained and drawn, presets compared."""
+"""The command ``perudo``: rules in force, positions explained and drawn, presets compared, dice of saved games checked."""
 
 from __future__ import annotations
 
@@ -74,6 +74,10 @@ def _parser() -> argparse.ArgumentParser:
     )
     picture.set_defaults(run=_picture)
 
+    verify = commands.add_parser("verify", help="roll all dice of a saved game again, and check what was promised before it")
+    verify.add_argument("file", metavar="FILE", type=Path, help="a saved game, or a bare record")
+    verify.set_defaults(run=_verify)
+
     variants = commands.add_parser("variants", help="list the presets and their switches")
     variants.set_defaults(run=_variants)
     return parser
@@ -123,6 +127,12 @@ def _picture(args: argparse.Namespace) -> str:
     pixels = render.picture(Game.from_position(args.position), args.viewer)
     write_png(args.file, pixels)
     return f"{args.file}: {pixels.shape[1]}x{pixels.shape[0]} pixels"
+
+
+def _verify(args: argparse.Namespace) -> str:
+    from perudo_env.fairness import verify
+
+    return f"{args.file}: {verify(args.file.read_text(encoding='utf-8'))}"
 
 
 def _variants(args: argparse.Namespace) -> str:

@@ -38,7 +38,7 @@ class Server:
         self.app: FastAPI = create_app(lineup(), games)
         self.house = self.app.state.house
         self.address = f"http://127.0.0.1:{self.port}"
-        config = uvicorn.Config(self.app, port=self.port, log_level="error", ws_max_size=MOST_SOCKET_BYTES)
+        config = uvicorn.Config(self.app, port=self.port, log_level="critical", timeout_graceful_shutdown=1, ws_max_size=MOST_SOCKET_BYTES)
         self._server = uvicorn.Server(config)
         self._thread = threading.Thread(target=self._server.run, daemon=True)
 
@@ -49,7 +49,7 @@ class Server:
         return self
 
     def __exit__(self, *_: object) -> None:
-        self._server.should_exit = self._server.force_exit = True
+        self._server.should_exit = True
         self._thread.join(20)
 
     def drop_sockets(self) -> None:

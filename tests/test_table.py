@@ -9,6 +9,7 @@ import pytest
 
 import agents
 from agents.features import bid_chances
+from perudo_env.__main__ import main
 from perudo_env import CALZA, DUDO, PASS, Bid, Game, IllegalActionError
 from perudo_env.actions import FIRST_BID, MAX_FACES
 from perudo_env.chances import chance
@@ -172,6 +173,17 @@ def test_a_changed_die_is_found():
 def test_what_is_no_saved_game_is_refused(text):
     with pytest.raises(UnfairError):
         verify(text)
+
+
+def test_the_command_verifies_a_file(tmp_path, capsys):
+    file = tmp_path / "game.json"
+    saved = finished(seed=None).saved()
+    file.write_text(json.dumps(saved), encoding="utf-8")
+    assert main(["verify", str(file)]) == 0
+    assert "every die agrees" in capsys.readouterr().out
+    file.write_text(json.dumps({**saved, "salt": ""}), encoding="utf-8")
+    assert main(["verify", str(file)]) == 2
+    assert "do not give the commitment" in capsys.readouterr().err
 
 
 def test_an_unknown_agent_cannot_sit():

@@ -5,7 +5,7 @@ const game = document.getElementById("game");
 const parts = { table: document.getElementById("table"), controls: document.getElementById("controls") };
 const notice = document.getElementById("notice");
 const hint = document.getElementById("hint");
-const log = document.getElementById("log");
+const log = document.querySelector("#log ol");
 const REMEMBERED = 300;
 let socket, key, deadline, retry = 0, ticking;
 
@@ -56,7 +56,7 @@ function tell(from, lines) {
     log.append(item);
   }
   while (log.childElementCount > REMEMBERED) log.firstElementChild.remove();
-  log.scrollTop = log.scrollHeight;
+  log.parentElement.scrollTop = log.parentElement.scrollHeight;
 }
 
 function count() {

@@ -1,0 +1,329 @@
+"""The server of the browser game without a browser: raw frames, tokens, bad messages, headers, load."""
+
+from __future__ import annotations
+
+import json
+import re
+import statistics
+import time
+from collections.abc import Iterator
+
+import httpx
+import pytest
+from websockets.exceptions import ConnectionClosed, InvalidStatus
+from websockets.sync.client import ClientConnection, connect
+
+from perudo_env.play.web.messages import MOST_BYTES
+from tests.browser import Server
+
+PAGES = ("/", "/rules", "/games", "/t/none", "/games/none")
+THREE = {"kind0": "me", "kind1": "browser", "kind2": "regular", "name0": "Ann", "name1": "Bob", "name2": "Rosa"}
+ALONE = {"kind0": "me", "kind1": "regular", "name0": "Ann"}
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
+    with Server(tmp_path_factory.mktemp("games")) as running:
+        yield running
+
+
+def socket_to(server: Server, path: str, cookies=None, language: str = "en", **headers: str) -> ClientConnection:
+    crumbs = "; ".join(f"{name}={value}" for name, value in dict(cookies or {}).items())
+    headers = {"Accept-Language": language, **({"Cookie": crumbs} if crumbs else {}), **headers}
+    return connect(f"ws://127.0.0.1:{server.port}{path}/ws", additional_headers=headers)
+
+
+def room_at(server: Server, path: str):
+    return server.house.rooms.get(path.rsplit("/", 1)[1])
+
+
+def sit_down(server: Server, path: str, seat: int, name: str):
+    with httpx.Client(base_url=server.address) as client:
+        assert client.post(f"{path}/join", data={"seat": str(seat), "name": name}).status_code == 303
+        return client.cookies
+
+
+def receive(socket: ClientConnection, kind: str) -> dict:
+    while True:
+        message = json.loads(socket.recv(timeout=60))
+        if message["type"] == kind:
+            return message
+
+
+def awaited(server: Server, path: str, seat: int) -> None:
+    """Wait until the table asks a seat."""
+    for _ in range(1200):
+        if seat in room_at(server, path).waiting_for:
+            return
+        time.sleep(0.05)
+    raise AssertionError(f"seat {seat} is never asked")
+
+
+# ------------------------------------------------------------------------------------------ nothing is told too early
+
+
+def frames_of_a_round(server: Server, hands, viewer: int) -> tuple[list[str], list[str]]:
+    """All raw frames that a seat, and one who only looks on, get in a round with given dice, and those after its reveal."""
+    path, ann = server.open_table(**{**THREE, "kind2": "browser"}, variant="pascal", seed="8")
+    cookies = {0: ann, 1: sit_down(server, path, 1, "Bob"), 2: sit_down(server, path, 2, "Eve")}
+    room = room_at(server, path)
+    room.table.game.deal(hands)
+    sockets = [socket_to(server, path, cookies[viewer]), socket_to(server, path)]
+    frames = [s.recv(timeout=60) for s in sockets]
+    after: list[str] = []
+    for action in ("2x3", "4x3", "dudo"):
+        # each seat acts through a socket of its own, and sees no frame of the others
+        with socket_to(server, path, cookies[room.table.game.seat]) as acting:
+            acting.send(json.dumps({"type": "act", "seat": room.table.game.seat, "action": action}))
+            told = [s.recv(timeout=60) for s in sockets]
+        if action == "dudo":
+            after = told
+        else:
+            frames += told
+    for s in sockets:
+        s.close()
+    return frames, after
+
+
+@pytest.mark.parametrize("viewer", [0, 1, 2])
+def test_raw_frames_are_the_same_whatever_the_others_hold_until_the_reveal(server, viewer):
+    own = (1, 2, 3, 4, 6)
+    tables = []
+    for other in ((2, 2, 2, 2, 2), (1, 3, 3, 5, 6)):
+        hands = [own if seat == viewer else other for seat in range(3)]
+        tables.append(frames_of_a_round(server, hands, viewer))
+    (first, first_reveal), (second, second_reveal) = tables
+    assert first == second
+    assert first_reveal != second_reveal
+    assert "die-6" in first[0]
+    # who holds no cup sees no die at all but those of the bids
+    assert "#die-" not in first[1]
+
+
+def test_the_seed_is_told_only_after_the_game(server):
+    path, cookies = server.open_table(**ALONE)
+    secret = room_at(server, path).table.secret
+    page = httpx.get(server.address + path, cookies=dict(cookies)).text
+    assert secret.commitment in page
+    with socket_to(server, path, cookies) as socket:
+        frame = socket.recv(timeout=60)
+    for text in (page, frame):
+        assert str(secret.seed) not in text
+        assert secret.salt not in text
+
+
+def test_names_are_escaped(server):
+    path, cookies = server.open_table(kind0="me", name0="<img src=x>&", kind1="browser")
+    page = httpx.get(server.address + path).text
+    sit_down(server, path, 1, '"><script>')
+    with socket_to(server, path, cookies) as socket:
+        frame = receive(socket, "state")
+    assert "<img" not in page + frame["table"] + frame["controls"]
+    assert "<script" not in frame["table"]
+    assert "&lt;img src=x&gt;&amp;" in frame["table"]
+
+
+# ------------------------------------------------------------------------------------------ who may do what
+
+
+def test_a_wrong_token_is_refused_and_no_token_only_looks_on(server):
+    path, _ = server.open_table(**ALONE)
+    name = f"seat-{path.rsplit('/', 1)[1]}"
+    with pytest.raises(InvalidStatus, match="403"):
+        socket_to(server, path, {name: "guess"})
+    with pytest.raises(InvalidStatus, match="403"):
+        socket_to(server, "/t/none")
+    with socket_to(server, path) as socket:
+        receive(socket, "state")
+        socket.send('{"type":"act","seat":0,"action":"2x3"}')
+        assert receive(socket, "error")["text"] == "This seat is not yours."
+
+
+def test_another_seat_s_token_does_not_act_for_this_one(server):
+    path, ann = server.open_table(**THREE)
+    bob = sit_down(server, path, 1, "Bob")
+    before = room_at(server, path).table.game.record()
+    with socket_to(server, path, bob) as socket:
+        socket.send('{"type":"act","seat":0,"action":"2x3"}')
+        assert receive(socket, "error")["text"] == "This seat is not yours."
+        socket.send('{"type":"show","seat":0}')
+        assert receive(socket, "error")["text"] == "This seat is not yours."
+    assert room_at(server, path).table.game.record().startswith(before)
+    assert dict(ann) != dict(bob)
+
+
+def test_a_taken_seat_cannot_be_taken_again(server):
+    path, _ = server.open_table(**THREE)
+    sit_down(server, path, 1, "Bob")
+    for seat in ("0", "1", "2", "9", "x", ""):
+        assert httpx.post(f"{server.address}{path}/join", data={"seat": seat, "name": "Eve"}).status_code == 409
+
+
+@pytest.mark.parametrize(
+    ("language", "message", "answer"),
+    [
+        ("en", '{"type":"act","seat":0,"action":"0x3"}', "has a quantity|neither a bid"),
+        ("en", '{"type":"act","seat":0,"action":"40x6"}', "may be bid now"),
+        ("fr", '{"type":"act","seat":0,"action":"40x6"}', "au plus"),
+        ("en", '{"type":"act","seat":0,"action":"dudo!"}', "neither a bid nor a call"),
+        ("en", '{"type":"act","seat":0,"action":3}', "cannot be understood: act.action"),
+        ("en", '{"type":"act","seat":-1,"action":"dudo"}', "cannot be understood: act.seat"),
+        ("en", '{"type":"act","seat":0,"action":"dudo","more":1}', "cannot be understood: act.more"),
+        ("en", '{"type":"hint","seat":0}', "plays without help"),
+        ("en", '{"type":"win"}', "cannot be understood"),
+        ("en", "[]", "cannot be understood"),
+        ("en", "\x00{", "cannot be understood"),
+        ("fr", "", "incompréhensible"),
+        ("en", "x" * (MOST_BYTES + 1), f"at most {MOST_BYTES} bytes"),
+        ("en", "[" * MOST_BYTES, "cannot be understood"),
+        ("en", b"\xff\xfe", "cannot be understood"),
+    ],
+)
+def test_a_bad_message_gets_a_clear_error_and_changes_nothing(server, language, message, answer):
+    path, cookies = server.open_table(**ALONE, seed="5")
+    awaited(server, path, 0)
+    before = room_at(server, path).table.game.record()
+    with socket_to(server, path, cookies, language) as socket:
+        socket.send(message)
+        assert re.search(answer, receive(socket, "error")["text"])
+        assert room_at(server, path).table.game.record() == before
+        socket.send('{"type":"act","seat":0,"action":"dudo"}' if room_at(server, path).table.game.bids else '{"type":"act","seat":0,"action":"2x3"}')
+        receive(socket, "state")
+
+
+def test_out_of_turn_is_refused(server):
+    path, ann = server.open_table(**{**THREE, "kind2": "browser"})
+    cookies = [ann, sit_down(server, path, 1, "Bob"), sit_down(server, path, 2, "Eve")]
+    late = (room_at(server, path).table.game.seat + 1) % 3
+    with socket_to(server, path, cookies[late]) as socket:
+        socket.send(json.dumps({"type": "act", "seat": late, "action": "2x3"}))
+        assert receive(socket, "error")["text"] == "It is not this seat's turn."
+
+
+def test_a_huge_message_ends_its_connection_alone(server):
+    path, cookies = server.open_table(**ALONE)
+    with socket_to(server, path, cookies) as good, socket_to(server, path, cookies) as bad:
+        bad.send("x" * 1_000_000)
+        with pytest.raises(ConnectionClosed):
+            while True:
+                bad.recv(timeout=60)
+        assert bad.close_code == 1009
+        good.send('{"type":"nothing"}')
+        receive(good, "error")
+
+
+def test_a_flood_is_refused_and_then_cut_off(server):
+    path, cookies = server.open_table(**ALONE)
+    with socket_to(server, path, cookies) as flooding:
+        texts = set()
+        with pytest.raises(ConnectionClosed):
+            for _ in range(400):
+                flooding.send("{}")
+            while True:
+                message = json.loads(flooding.recv(timeout=60))
+                texts.add(message.get("text"))
+        assert flooding.close_code == 1008
+    assert "Too many messages: wait a moment." in texts
+    with socket_to(server, path, cookies) as socket:
+        receive(socket, "state")
+
+
+@pytest.mark.parametrize("kind", ["http", "socket", "host"])
+def test_other_sites_cannot_use_a_browser_s_cookies(server, kind):
+    path, cookies = server.open_table(**ALONE)
+    if kind == "http":
+        answer = httpx.post(server.address + "/tables", data=ALONE, headers={"Origin": "https://evil.example"})
+        assert answer.status_code == 403
+    elif kind == "host":
+        assert httpx.get(server.address + path, headers={"Host": "evil.example"}).status_code == 400
+    else:
+        with pytest.raises(InvalidStatus, match="403"):
+            socket_to(server, path, cookies, Origin="https://evil.example")
+
+
+@pytest.mark.parametrize("path", PAGES)
+def test_every_page_forbids_all_but_this_server_s_own_files(server, path):
+    answer = httpx.get(server.address + path)
+    assert answer.headers["content-security-policy"].startswith("default-src 'none'; script-src 'self'")
+    assert not re.search(r"<script(?! src=\"/static/)|<style|\sstyle=|\son\w+=|https?://(?!www\.w3\.org)", answer.text)
+
+
+@pytest.mark.parametrize(
+    ("form", "told"),
+    [
+        ({"kind0": "me"}, "two players at least"),
+        ({**ALONE, "kind1": "nobody-knows"}, "no agent of this name"),
+        ({**ALONE, "seed": "-1"}, "Seed: give a whole number"),
+        ({**ALONE, "seed": "9" * 20}, "Seed: give a whole number"),
+        ({**ALONE, "window": "1e9"}, "whole number from 0 to 120"),
+        ({**ALONE, "variant": "clasic"}, "did you mean"),
+        ({**ALONE, "sw_calza": "sometimes"}, "These rules cannot be"),
+    ],
+)
+def test_a_table_that_cannot_be_is_refused_with_the_field_at_fault(server, form, told):
+    answer = httpx.post(server.address + "/tables", data=form)
+    assert answer.status_code == 422
+    assert told in answer.text
+
+
+def test_a_form_that_is_huge_is_refused(server):
+    assert httpx.post(server.address + "/tables", data={"name0": "x" * 100_000}).status_code == 413
+
+
+def test_the_language_comes_from_the_request_and_the_choice_is_kept(server):
+    with httpx.Client(base_url=server.address, headers={"Accept-Language": "de, fr;q=0.9, en;q=0.2"}) as client:
+        assert '<html lang="fr">' in client.get("/").text
+        answer = client.post("/language", data={"language": "en", "next": "//evil.example"})
+        assert answer.headers["location"] == "/"
+        assert '<html lang="en">' in client.get("/").text
+
+
+def test_a_finished_game_is_kept_listed_and_counted(server):
+    path, _ = server.open_table(kind0="regular", kind1="regular", sw_starting_dice="1")
+    room = room_at(server, path)
+    for _ in range(1200):
+        if room.saved_as:
+            break
+        time.sleep(0.05)
+    saved = httpx.get(f"{server.address}/games/{room.saved_as}/game.json").json()
+    assert saved["commitment"] == room.table.commitment
+    assert f"/games/{room.saved_as}" in httpx.get(server.address + "/games").text
+    dice = sum(server.house.archive.dice_rolled().values())
+    assert dice >= 2
+    assert f"{dice} dice in the games kept here" in httpx.get(server.address + "/rules").text
+    for path in ("/games/../../etc", "/games/x", f"/games/{room.saved_as}x"):
+        assert httpx.get(server.address + path).status_code == 404
+
+
+# ------------------------------------------------------------------------------------------ many tables
+
+
+@pytest.mark.slow
+def test_two_hundred_tables_of_six_agents_leave_the_server_responsive(server):
+    six = {f"kind{i}": level for i, level in enumerate(("novice", "regular", "expert") * 2)}
+    path, cookies = server.open_table(**ALONE, seed="5")
+    with httpx.Client(base_url=server.address) as client:
+        client.post("/tables", data={**six, "pace": "calm"})
+        idle = answer_times(client, 10)
+        for _ in range(199):
+            assert client.post("/tables", data={**six, "pace": "calm"}).status_code == 303
+        busy = answer_times(client, 30)
+    with socket_to(server, path, cookies) as socket:
+        receive(socket, "state")
+        started = time.perf_counter()
+        socket.send("{}")
+        receive(socket, "error")
+        answered = time.perf_counter() - started
+    print(f"median of a page with no tables {1000 * idle:.0f} ms, with 200 {1000 * busy:.0f} ms; a message {1000 * answered:.0f} ms")
+    # 100 ms, and as much more as a busy machine makes of any page
+    assert busy < 0.1 + 3 * idle
+
+
+def answer_times(client: httpx.Client, count: int) -> float:
+    """The median time of a page."""
+    times = []
+    for _ in range(count):
+        started = time.perf_counter()
+        assert client.get("/").status_code == 200
+        times.append(time.perf_counter() - started)
+    return statistics.median(times)

@@ -1,0 +1,72 @@
+"""Measure the levels that people play against, one against another: ``python -m train.evaluate.levels`` writes the
+numbers that the rules page shows, ``agents/levels.json``. One seat of the row against the column in all others, every
+rotation on the same dice.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+import tyro
+
+import agents
+from agents.levels import LEVELS, MEASURED
+from perudo_env.variant import as_variant, table_size
+from train.evaluate.tournament import one_against_rest
+from train.progress import progress
+
+
+@dataclass(frozen=True)
+class Levels:
+    """What is measured, and where it is written."""
+
+    variant: str = "classic"
+    """Preset or variant of all games."""
+    seats: int = 4
+    """Seats of the table."""
+    games: int = 1200
+    """Games of each pair of levels."""
+    seed: int = 2024
+    """Seed of all dice."""
+    out: Path = MEASURED
+    """File to write."""
+
+
+def measure(levels: Levels) -> None:
+    """Play all pairs and write the file; raises ``ValueError`` for a table that cannot be."""
+    variant, seats = as_variant(levels.variant), table_size(levels.seats)
+    names = list(LEVELS)
+    policies = [agents.make(agent, variant, seats) for agent in LEVELS.values()]
+    with progress("games", len(names) * (len(names) - 1) * levels.games) as advance:
+        found = one_against_rest(policies, variant, seats, levels.games, levels.seed, advance)
+    shares = [
+        {
+            "level": names[a], "against": names[b], "share": round(e.value, 4),
+            "lower": round(e.low, 4), "upper": round(e.high, 4), "games": levels.games,
+        }
+        for (a, b), e in found.items()
+    ]  # fmt: skip
+    setting = f"{variant}, {seats} seats, {levels.games} games each, seed {levels.seed}; fair: {100 / seats:.0f} %."
+    text = json.dumps({"setting": setting, "levels": LEVELS, "shares": shares}, indent=1) + "\n"
+    unfinished = levels.out.with_suffix(".tmp")
+    unfinished.write_text(text, encoding="utf-8")
+    unfinished.replace(levels.out)
+    print(f"results in {levels.out}")
+
+
+def main(args: list[str] | None = None) -> int:
+    """The command; returns the exit code."""
+    levels = tyro.cli(Levels, prog="python -m train.evaluate.levels", description=__doc__, args=args)
+    try:
+        measure(levels)
+    except ValueError as error:
+        print(f"levels: {error}", file=sys.stderr)
+        return 2
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
