@@ -9,8 +9,8 @@ import pytest
 
 import agents
 from agents.features import bid_chances
-from perudo_env.__main__ import main
 from perudo_env import CALZA, DUDO, PASS, Bid, Game, IllegalActionError
+from perudo_env.__main__ import main
 from perudo_env.actions import FIRST_BID, MAX_FACES
 from perudo_env.chances import chance
 from perudo_env.events import BidMade, CalzaSaid, Passed, Revealed

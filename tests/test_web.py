@@ -7,6 +7,7 @@ import re
 import statistics
 import time
 from collections.abc import Iterator
+from contextlib import suppress
 
 import httpx
 import pytest
@@ -48,6 +49,15 @@ def receive(socket: ClientConnection, kind: str) -> dict:
         message = json.loads(socket.recv(timeout=60))
         if message["type"] == kind:
             return message
+
+
+def texts_until_closed(socket: ClientConnection) -> set[str]:
+    """The texts of the messages that come until the server closes; fails if it does not."""
+    texts = set()
+    with pytest.raises(ConnectionClosed):  # noqa: PT012
+        while True:
+            texts.add(json.loads(socket.recv(timeout=60)).get("text"))
+    return texts
 
 
 def awaited(server: Server, path: str, seat: int) -> None:
@@ -204,9 +214,7 @@ def test_a_huge_message_ends_its_connection_alone(server):
     path, cookies = server.open_table(**ALONE)
     with socket_to(server, path, cookies) as good, socket_to(server, path, cookies) as bad:
         bad.send("x" * 1_000_000)
-        with pytest.raises(ConnectionClosed):
-            while True:
-                bad.recv(timeout=60)
+        texts_until_closed(bad)
         assert bad.close_code == 1009
         good.send('{"type":"nothing"}')
         receive(good, "error")
@@ -215,13 +223,10 @@ def test_a_huge_message_ends_its_connection_alone(server):
 def test_a_flood_is_refused_and_then_cut_off(server):
     path, cookies = server.open_table(**ALONE)
     with socket_to(server, path, cookies) as flooding:
-        texts = set()
-        with pytest.raises(ConnectionClosed):
+        with suppress(ConnectionClosed):
             for _ in range(400):
                 flooding.send("{}")
-            while True:
-                message = json.loads(flooding.recv(timeout=60))
-                texts.add(message.get("text"))
+        texts = texts_until_closed(flooding)
         assert flooding.close_code == 1008
     assert "Too many messages: wait a moment." in texts
     with socket_to(server, path, cookies) as socket:
@@ -302,12 +307,16 @@ def test_a_finished_game_is_kept_listed_and_counted(server):
 def test_two_hundred_tables_of_six_agents_leave_the_server_responsive(server):
     six = {f"kind{i}": level for i, level in enumerate(("novice", "regular", "expert") * 2)}
     path, cookies = server.open_table(**ALONE, seed="5")
+    rooms_before = set(server.house.rooms)
     with httpx.Client(base_url=server.address) as client:
-        client.post("/tables", data={**six, "pace": "calm"})
+        client.post("/tables", data={**six, "pace": "quick"})
         idle = answer_times(client, 10)
         for _ in range(199):
-            assert client.post("/tables", data={**six, "pace": "calm"}).status_code == 303
+            assert client.post("/tables", data={**six, "pace": "quick"}).status_code == 303
         busy = answer_times(client, 30)
+    rooms = [room for room in server.house.rooms if room not in rooms_before]
+    assert len(rooms) == 200
+    assert sum(len(room.log) for room in rooms) > 600  # they do play
     with socket_to(server, path, cookies) as socket:
         receive(socket, "state")
         started = time.perf_counter()

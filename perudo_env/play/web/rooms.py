@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import logging
 import secrets
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from enum import Enum
@@ -203,10 +204,8 @@ class Room:
         self._moved.clear()
         if self.stage is Stage.REVEAL and not self.waiting_for and self.people:
             return
-        try:
+        with contextlib.suppress(asyncio.TimeoutError):
             await asyncio.wait_for(self._moved.wait(), self.seconds_left)
-        except asyncio.TimeoutError:
-            pass
 
 
 class Rooms:
@@ -226,6 +225,9 @@ class Rooms:
         """The table of an id."""
         found = self._rooms.get(room_id)
         return found[0] if found else None
+
+    def __iter__(self) -> Iterator[Room]:
+        return iter([room for room, _ in self._rooms.values()])
 
     def close(self) -> None:
         """Stop all tables."""
