@@ -9,7 +9,7 @@ import json
 from pathlib import Path
 
 import agents
-from perudo_env.play.lineup import Lineup, Share
+from perudo_env.play.lineup import Lineup, Setting, Share
 
 LEVELS: dict[str, str] = {"novice": "bluffer", "regular": "odds", "expert": "inference", "master": "exact"}
 """Level -> agent, weakest first; the last one also gives hints."""
@@ -20,11 +20,11 @@ MEASURED = Path(__file__).parent / "levels.json"
 def lineup() -> Lineup:
     """All agents and levels, for the terminal and the browser."""
     shares: list[Share] = []
-    setting = ""
+    setting: Setting | None = None
     if MEASURED.exists():
         measured = json.loads(MEASURED.read_text(encoding="utf-8"))
         # a level that has become another agent since has yet to be measured
         current = {level for level, agent in measured["levels"].items() if LEVELS.get(level) == agent}
         shares = [Share(**s) for s in measured["shares"] if {s["level"], s["against"]} <= current]
-        setting = measured["setting"]
+        setting = Setting(**measured["setting"])
     return Lineup(agents.make, agents.names(), LEVELS, shares, setting)

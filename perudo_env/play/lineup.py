@@ -19,7 +19,16 @@ class Share:
     share: float
     lower: float
     upper: float
+
+
+@dataclass(frozen=True)
+class Setting:
+    """How the shares were measured: ``games`` of each pair, at tables of ``seats``."""
+
+    variant: str
+    seats: int
     games: int
+    seed: int
 
 
 @dataclass(frozen=True)
@@ -30,7 +39,7 @@ class Lineup:
     agents: Sequence[str]
     levels: Mapping[str, str]
     shares: Sequence[Share] = field(default=())
-    measured_on: str = ""  # variant and seats of the shares, in words
+    setting: Setting | None = None  # of the shares
 
     def policy(self, name: str, variant: Variant, num_seats: int) -> Policy:
         """The agent of a level or a name, for a table; raises ``ValueError`` for an unknown one."""

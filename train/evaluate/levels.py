@@ -45,11 +45,11 @@ def measure(levels: Levels) -> None:
     shares = [
         {
             "level": names[a], "against": names[b], "share": round(e.value, 4),
-            "lower": round(e.low, 4), "upper": round(e.high, 4), "games": levels.games,
+            "lower": round(e.low, 4), "upper": round(e.high, 4),
         }
         for (a, b), e in found.items()
     ]  # fmt: skip
-    setting = f"{variant}, {seats} seats, {levels.games} games each, seed {levels.seed}; fair: {100 / seats:.0f} %."
+    setting = {"variant": str(variant), "seats": seats, "games": levels.games, "seed": levels.seed}
     text = json.dumps({"setting": setting, "levels": LEVELS, "shares": shares}, indent=1) + "\n"
     unfinished = levels.out.with_suffix(".tmp")
     unfinished.write_text(text, encoding="utf-8")

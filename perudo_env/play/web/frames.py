@@ -135,8 +135,11 @@ class Frames:
 
     def _pass_screen_round(self, room: Room, screen: Screen) -> None:
         """A screen that several people share shows nobody's dice until the next of them has it."""
-        if len(screen.seats) < 2 or screen.shown is None:
+        if len(screen.seats) < 2:
             return
+        living = [seat for seat in screen.seats if room.table.game.dice[seat] > 0]
         mine = screen.seats & frozenset(room.table.waiting_for)
-        if room.stage is not Stage.PLAY or (mine and screen.shown not in mine):
+        if len(living) == 1:
+            screen.shown = living[0]
+        elif room.stage is not Stage.PLAY or (mine and screen.shown not in mine):
             screen.shown = None

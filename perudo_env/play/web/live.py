@@ -85,6 +85,8 @@ async def _heed(socket: WebSocket, text: str | None, house: House, room: Room, s
         return _("This message cannot be understood: {why}", why=error)
     if not isinstance(message, Ready) and message.seat not in screen.seats:
         return _("This seat is not yours.")
+    if isinstance(message, Act | AskHint) and message.seat != screen.shown and not room.table.game.in_calza_window:
+        return _("It is not this seat's turn.")
     if isinstance(message, AskHint):
         return await _hint(socket, message, house, room, screen)
     return _do(message, room, screen)
