@@ -17,6 +17,7 @@ from fastapi import FastAPI
 from playwright.sync_api import BrowserContext, Page, sync_playwright
 
 from agents.levels import lineup
+from agents.play import warm_up
 from perudo_env.play.web import create_app
 from perudo_env.play.web.app import MOST_SOCKET_BYTES
 
@@ -43,6 +44,8 @@ class Server:
         self._thread = threading.Thread(target=self._server.run, daemon=True)
 
     def __enter__(self) -> Server:
+        # compiling may take longer than a page waits
+        warm_up(lineup())
         self._thread.start()
         while not self._server.started:
             time.sleep(0.05)
