@@ -61,10 +61,11 @@ def judge_agent(make: Callable[[], Policy], evaluation: EvaluationSection, seed:
 
 
 def write_checkpoint(
-    folder: Path, title: str, variants: Sequence[Variant], seats: Sequence[int], weights: Mapping[str, npt.NDArray[Any]],
-    trainer: str, seed: int, decisions: int, final: Mapping[str, float], snapshots: Sequence[str],
+    folder: Path, title: str, kinds: Sequence[tuple[Variant, int]], weights: Mapping[str, npt.NDArray[Any]],
+    trainer: str, seed: int, decisions: int, final: Mapping[str, float], snapshots: Sequence[str] = (),
 ) -> None:  # fmt: skip
     """Write ``folder/checkpoint`` with its card: how it was made and what was measured."""
+    variants, seats = list(dict.fromkeys(v for v, _ in kinds)), sorted({n for _, n in kinds})
     rows = [(k, v) for k, v in final.items() if k.count("/") == 1]
     intervals = {k: f" [{final[k + '/low']:.3f}, {final[k + '/high']:.3f}]" for k, _ in rows if f"{k}/low" in final}
     table = "\n".join(f"| {k} | {v:.3f}{intervals.get(k, '')} |" for k, v in rows)

@@ -73,7 +73,7 @@ class MMD:
         }
         self.values = ContinuationValues(config.values.hidden, config.values.learning_rate)
         self.rng = np.random.default_rng(config.run.seed)
-        self.groups = groups_of(config, self.rng)
+        self.groups = groups_of(config.tables, config.play, config.pool.share, self.rng)
         self.pool = Pool(config.pool.scripted, config.pool.scripted_share, config.pool.size)
         self.average: Average | None = None
         self.collector = Collector(self.act, self.pool.policy, self.rng)
@@ -238,10 +238,8 @@ def train(config: Config, folder: Path, console: Console) -> Figures:
 
     loop = Loop(trainer, folder, config.learn.total_decisions, judge, config.evaluation.every, config.run.save_every, console)
     final = loop.run()
-    kinds = kinds_of(config)
-    variants, seats = list(dict.fromkeys(v for v, _ in kinds)), sorted({n for _, n in kinds})
     write_checkpoint(
-        folder, "PPO and magnetic mirror descent", variants, seats, trainer.weights(), "train.mmd", config.run.seed,
+        folder, "PPO and magnetic mirror descent", kinds_of(config.tables), trainer.weights(), "train.mmd", config.run.seed,
         trainer.decisions, final, trainer.pool.hashes,
     )  # fmt: skip
     return final
