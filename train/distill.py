@@ -29,7 +29,7 @@ from train.config import Section, load_config
 from train.judging import EvaluationSection, judge_agent, write_checkpoint
 from train.loop import Figures, Loop
 from train.mmd_config import MMDRunSection, PlaySection, TablesSection, groups_of, kinds_of
-from train.networks import MLP, log_probs, precision
+from train.networks import MLP, log_probs, log_sizes, precision
 from train.opponents import Average
 from train.run import open_run
 from train.selfplay import Tables
@@ -98,7 +98,7 @@ class Distiller:
         self.config, self.decisions = config, 0
         self.precision = precision(config.run.precision, torch.device("cpu"))
         self.student = MLP(relative.NUM_INPUTS, config.learn.hidden, relative.NUM_CELLS)
-        self.optimizer = torch.optim.Adam(self.student.parameters(), lr=config.learn.learning_rate, eps=1e-6)
+        self.optimizer = torch.optim.Adam(self.student.parameters(), lr=config.learn.learning_rate, eps=1e-6, fused=True)
         self.rng = np.random.default_rng(config.run.seed)
         self.groups = groups_of(config.tables, config.play, 0.0, self.rng)
         self.teachers = {(t.variant, t.num_seats): registry.make(config.teacher.agent, t.variant, t.num_seats) for t in self.groups}
@@ -109,7 +109,7 @@ class Distiller:
         count = min(self.config.play.groups_per_batch, len(self.groups))
         parts = [part for i in self.rng.choice(len(self.groups), count, replace=False) for part in self._round(self.groups[i])]
         inputs, sizes, wanted = (torch.from_numpy(np.concatenate(c)) for c in zip(*parts, strict=True))
-        loss = self.learn(inputs.to(self.precision), sizes.float(), wanted)
+        loss = self.learn(inputs.to(self.precision), log_sizes(sizes.float()), wanted)
         self.decisions += len(inputs)
         if self.average is None:
             self.average = Average(self.config.learn.average * self.config.learn.total_decisions / len(inputs))
@@ -143,7 +143,7 @@ class Distiller:
         for _ in range(learn.epochs):
             for rows in torch.randperm(len(inputs)).split(learn.minibatch):
                 with torch.autocast("cpu", self.precision, enabled=self.precision != torch.float32):
-                    log_p = log_probs(self.student(inputs[rows]), sizes[rows]).clamp(min=-60.0)
+                    log_p = log_probs(self.student(inputs[rows]), sizes[rows])
                 known = wanted[rows]
                 loss = (known * (torch.log(known.clamp(min=1e-30)) - log_p)).sum(dim=1).mean()
                 self.optimizer.zero_grad()

@@ -29,7 +29,7 @@ from train.config import load_config
 from train.judging import judge_agent, write_checkpoint
 from train.loop import Figures, Loop
 from train.mmd_config import SMOKE, Config, groups_of, kinds_of
-from train.networks import MLP, entropy, kl, log_probs, precision
+from train.networks import MLP, entropy, kl, log_probs, log_sizes, precision
 from train.opponents import Average, Pool
 from train.run import open_run
 from train.selfplay import Collector, Decisions, advantages
@@ -68,8 +68,8 @@ class MMD:
         self.actor = MLP(relative.NUM_INPUTS, learn.hidden, relative.NUM_CELLS).to(self.device)
         self.critic = MLP(relative.NUM_INPUTS + hindsight.NUM_INPUTS, learn.critic_hidden, 1).to(self.device)
         self.optimizers = {
-            "actor": torch.optim.Adam(self.actor.parameters(), lr=learn.learning_rate, eps=1e-6),
-            "critic": torch.optim.Adam(self.critic.parameters(), lr=learn.learning_rate, eps=1e-6),
+            "actor": torch.optim.Adam(self.actor.parameters(), lr=learn.learning_rate, eps=1e-6, fused=True),
+            "critic": torch.optim.Adam(self.critic.parameters(), lr=learn.learning_rate, eps=1e-6, fused=True),
         }
         self.values = ContinuationValues(config.values.hidden, config.values.learning_rate)
         self.rng = np.random.default_rng(config.run.seed)
@@ -82,7 +82,7 @@ class MMD:
     @torch.no_grad()
     def act(self, inputs: Float32Array, sizes: npt.NDArray[np.int16]) -> Float32Array:
         """Log-probabilities of the cells under the current policy, for play."""
-        x, n = torch.from_numpy(inputs).to(self.device), torch.from_numpy(sizes.astype(np.float32)).to(self.device)
+        x, n = torch.from_numpy(inputs).to(self.device, self.precision), log_sizes(torch.from_numpy(sizes).float()).to(self.device)
         with self._mixed():
             return log_probs(self.actor(x), n).cpu().numpy()
 
@@ -125,7 +125,7 @@ class MMD:
                 group["lr"] = rate
         # the actor's inputs come first; half precision halves what minibatches copy
         inputs = torch.cat([torch.from_numpy(a).to(self.device, self.precision) for a in (d.inputs, d.hindsight)], 1)
-        sizes = torch.from_numpy(d.sizes.astype(np.float32)).to(self.device)
+        sizes = log_sizes(torch.from_numpy(d.sizes).float()).to(self.device)
         old = torch.from_numpy(d.log_probs).to(self.device)
         chosen = torch.from_numpy(d.chosen).to(self.device)
         before = self._values(inputs)
@@ -137,8 +137,8 @@ class MMD:
         count = 0
         for _ in range(learn.epochs):
             for rows in torch.randperm(len(chosen), device=self.device).split(learn.minibatch):
-                seen = inputs[rows]
-                figures = self._actor_step(seen[:, : relative.NUM_INPUTS], sizes[rows], old[rows], chosen[rows], scaled[rows], bonus)
+                seen = inputs.index_select(0, rows)
+                figures = self._actor_step(seen[:, : relative.NUM_INPUTS], *(x.index_select(0, rows) for x in (sizes, old, chosen, scaled)), bonus)
                 figures["loss/critic"] = self._critic_step(seen, targets[rows])
                 for name, value in figures.items():
                     sums[name] = sums.get(name, 0.0) + value
@@ -162,8 +162,14 @@ class MMD:
         ratio = torch.exp(log_p.gather(1, at) - old.gather(1, at))[:, 0]
         clipped = ratio.clamp(1 - learn.clip, 1 + learn.clip)
         surrogate = torch.minimum(ratio * gains, clipped * gains).mean()
-        uncertainty, distance = entropy(log_p).mean(), kl(old, log_p).mean()
-        self._descend("actor", self.actor, learn.kl * distance - surrogate - bonus * uncertainty)
+        uncertainty = entropy(log_p).mean()
+        loss = -surrogate - bonus * uncertainty
+        if learn.kl > 0:
+            distance = kl(old, log_p).mean()
+            loss = loss + learn.kl * distance
+        else:  # an estimate from the actions taken is enough to look at
+            distance = (ratio - 1 - ratio.log()).mean()
+        self._descend("actor", self.actor, loss)
         return {
             "loss/actor": -surrogate.item(), "entropy": uncertainty.item(), "kl": distance.item(),
             "clipped": (ratio != clipped).float().mean().item(),
