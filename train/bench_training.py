@@ -20,7 +20,6 @@ from train.networks import MLP, entropy, log_probs
 
 HIDDEN, EPOCHS, MINIBATCH = [256, 256], 4, 4096
 WORDS = f"{HIDDEN}, {EPOCHS} epochs of {MINIBATCH}"
-GAME = {"variant": "classic", "num_players": 2}
 
 
 def config() -> Config:
@@ -49,7 +48,7 @@ def mmd_play() -> Any:
 
 def maskable_ppo_play() -> Any:
     """MaskablePPO on 8 copies of our Gymnasium environment in a DummyVecEnv, uniform opponents."""
-    env = DummyVecEnv([lambda: gymnasium.make("perudo/Perudo-v0", **GAME)] * 8)
+    env = DummyVecEnv([lambda: gymnasium.make("perudo/Perudo-v0", variant="classic", num_players=2)] * 8)
     model = MaskablePPO(
         "MlpPolicy", env, n_steps=512, batch_size=MINIBATCH, n_epochs=EPOCHS, device="cpu", seed=1,
         policy_kwargs={"net_arch": {"pi": HIDDEN, "vf": HIDDEN}, "activation_fn": torch.nn.ReLU},

@@ -138,7 +138,8 @@ class MMD:
         for _ in range(learn.epochs):
             for rows in torch.randperm(len(chosen), device=self.device).split(learn.minibatch):
                 seen = inputs.index_select(0, rows)
-                figures = self._actor_step(seen[:, : relative.NUM_INPUTS], *(x.index_select(0, rows) for x in (sizes, old, chosen, scaled)), bonus)
+                played = (x.index_select(0, rows) for x in (sizes, old, chosen, scaled))
+                figures = self._actor_step(bonus, seen[:, : relative.NUM_INPUTS], *played)
                 figures["loss/critic"] = self._critic_step(seen, targets[rows])
                 for name, value in figures.items():
                     sums[name] = sums.get(name, 0.0) + value
@@ -153,7 +154,7 @@ class MMD:
         return torch.cat(parts).double().cpu().numpy()
 
     def _actor_step(
-        self, inputs: torch.Tensor, sizes: torch.Tensor, old: torch.Tensor, chosen: torch.Tensor, gains: torch.Tensor, bonus: float
+        self, bonus: float, inputs: torch.Tensor, sizes: torch.Tensor, old: torch.Tensor, chosen: torch.Tensor, gains: torch.Tensor
     ) -> Figures:
         learn = self.config.learn
         with self._mixed():
