@@ -19,7 +19,11 @@ BASELINES: dict[str, str] = {
 }
 """The scripted agents: name -> ``module:class``. They read every table, so take no arguments."""
 
-LOADERS: dict[str, str] = {"mlp": "agents.neural:load_policy", "tabular": "agents.tabular:load_policy"}
+LOADERS: dict[str, str] = {
+    "mlp": "agents.neural:load_policy",
+    "tabular": "agents.tabular:load_policy",
+    "recall": "agents.tabular:load_policy",  # tables of players who remember the last bids only
+}
 """How learned agents are read: the ``kind`` in a folder's ``policy.json`` -> ``module:function(folder, variant, num_seats)``."""
 
 CHECKPOINTS = Path(__file__).parent / "checkpoints"
