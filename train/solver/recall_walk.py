@@ -192,7 +192,7 @@ def add_regrets(graph: SuffixGraph, node: int, sample: Sample, room: Room, base:
 
 @kernel
 def fill_values(graph: SuffixGraph, side: Side, sample: Sample, room: Room, learn: bool, regrets: np.ndarray) -> None:
-    """The values of all nodes to a group against hands ``begin`` to ``begin + LANES`` of the sample, into ``room.values``.
+    """The values of all nodes to a group against a sample, into ``room.values``.
 
     With ``learn`` the group's regrets are updated, by the chances in ``room.joint``.
     """
