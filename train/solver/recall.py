@@ -11,26 +11,38 @@ the opponent's part alone, as where nothing is forgotten, NashConv is two to thr
 
 from __future__ import annotations
 
+import json
 import os
-from collections.abc import Iterator
+import sys
+import time
+from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from queue import SimpleQueue
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 import numpy.typing as npt
+import tyro
+from rich.console import Console
 
 from agents.public_tree import PublicTree, hand_weights
 from agents.suffixes import suffix_graph
-from agents.tabular import RoundTable
+from agents.tabular import RoundTable, TabularPolicy
+from perudo_env.variant import as_variant
+from train.evaluate.exploitability import MAX_STATES, nash_conv
+from train.progress import progress
+from train.run import provenance
 from train.solver.lanes import LANES
-from train.solver.payoffs import seat_view
+from train.solver.payoffs import State, check_dice, pay_table, seat_view
 from train.solver.recall_walk import Room, Sample, Side, begin_update, gather, group_value, match_group, update_group
-from train.solver.rounds import ALPHA, GAMMA, memory
+from train.solver.rounding import rounded
+from train.solver.rounds import ALPHA, GAMMA, capped, memory
 
 EXPLORATION = 0.2
+SAMPLE = 2 * LANES
 Float32Array = npt.NDArray[np.float32]
 
 
@@ -38,12 +50,12 @@ class RecallSolver:
     """The state of a recall-limited solution: regrets and sums of both seats, and how many iterations made them.
 
     ``pay`` as for ``RoundSolver``. ``recall``: how many bids are remembered. ``sample``: how many hands of the opponent
-    an iteration meets, drawn by their chances; by default all up to 32. Raises ``ValueError`` for tables beyond memory.
+    an iteration meets, drawn by their chances; all where there are no more. Raises ``ValueError`` for tables beyond memory.
     """
 
     def __init__(
         self, tree: PublicTree, pay: npt.NDArray[np.float64], recall: int, threads: int | None = None, *,
-        sample: int = 2 * LANES, exploration: float = EXPLORATION, seed: int = 0,
+        sample: int = SAMPLE, exploration: float = EXPLORATION, seed: int = 0,
     ) -> None:  # fmt: skip
         self.tree, self.recall, self.sample, self.exploration, self.seed = tree, recall, sample, exploration, seed
         self.iterations = 0
@@ -184,7 +196,9 @@ class RecallSolver:
         flat = [np.moveaxis(s, 0, 1).reshape(s.shape[1], -1)[:, :n].ravel() for s, n in zip(self.sums, self.tree.num_hands, strict=True)]
         return RoundTable(self.tree, flat, recall=self.recall)
 
-    def _what(self) -> str:
+    @property
+    def what(self) -> str:
+        """The round and the recall, in words."""
         t = self.tree
         return f"{t.variant}, {t.dice[0]} v {t.dice[1]} dice, palifico {t.palifico}, recall {self.recall}"
 
@@ -195,7 +209,7 @@ class RecallSolver:
         temporary = path.with_suffix(path.suffix + ".part")
         with temporary.open("wb") as file:
             np.savez(
-                file, iterations=np.array(self.iterations), what=np.array(self._what()),
+                file, iterations=np.array(self.iterations), what=np.array(self.what),
                 regrets0=self.regrets[0], regrets1=self.regrets[1], sums0=self.sums[0], sums1=self.sums[1],
             )  # fmt: skip
         os.replace(temporary, path)
@@ -203,9 +217,99 @@ class RecallSolver:
     def load(self, path: Path | str) -> None:
         """Go on from a file of :meth:`save`; raises ``ValueError`` for one of another round or recall."""
         with np.load(path, allow_pickle=False) as file:
-            if str(file["what"]) != self._what():
-                raise ValueError(f"{path} holds {str(file['what'])!r}, not {self._what()!r}")
+            if str(file["what"]) != self.what:
+                raise ValueError(f"{path} holds {str(file['what'])!r}, not {self.what!r}")
             for seat in (0, 1):
                 self.regrets[seat][:] = file[f"regrets{seat}"]
                 self.sums[seat][:] = file[f"sums{seat}"]
             self.iterations = int(file["iterations"])
+
+
+# ---------------------------------------------------------------------------------------------- command line
+
+
+@dataclass
+class Options:
+    """One round by recall-limited CFR."""
+
+    out: Annotated[Path, tyro.conf.arg(help="the checkpoint's folder; a run that was killed goes on there")]
+    variant: str = "classic"  # a preset, or like box:calza=anyone
+    dice: tuple[int, int] = (3, 3)  # the opener's and the other's
+    palifico: bool = False
+    recall: int = 3  # how many bids are remembered
+    seconds: float = 60
+    sample: int = SAMPLE  # hands of the opponent that an iteration meets
+    exploration: float = EXPLORATION
+    seed: int = 0
+    threads: int | None = None  # by default one per core
+    save_every: float = 120  # seconds
+    levels: int = 255  # weights in the table are whole numbers up to this
+
+
+def run(o: Options) -> dict[str, Any]:
+    """Iterate for ``o.seconds`` and write the checkpoint; returns its card."""
+    v, dice = capped(as_variant(o.variant)), check_dice(o.dice)
+    tree = PublicTree(v, dice, o.palifico)
+    solver = RecallSolver(
+        tree, pay_table(v, State(dice, 0, o.palifico)), o.recall, o.threads, sample=o.sample, exploration=o.exploration, seed=o.seed
+    )
+    kept = o.out / "solver.state"
+    if kept.exists():
+        solver.load(kept)
+    entries = sum(s.size for s in solver.sums)
+    print(f"{solver.what}: {solver.num_states:,} information states, tables of {8 * entries / 2**20:,.0f} MB", file=sys.stderr)
+    spent = iterate_for(solver, o.seconds, kept, o.save_every)
+    table = rounded(solver.table(), o.levels)
+    table.save(o.out / "table.npz")
+    card: dict[str, Any] = {
+        "kind": "recall", "fallback": "inference", "what": solver.what, "value_in_self_play": solver.value(),
+        "iterations": solver.iterations, "seconds": round(spent), "seed": o.seed, **provenance(),
+    }  # fmt: skip
+    if tree.num_states <= MAX_STATES:
+        card["nash_conv"] = nash_conv(TabularPolicy([table]), v, dice, o.palifico).nash_conv
+    write_card(o.out, card)
+    return card
+
+
+def iterate_for(solver: RecallSolver, seconds: float, kept: Path | None = None, save_every: float = 120) -> float:
+    """Iterate for so many seconds, with progress, keeping the state in a file; returns the seconds spent."""
+    begun = last = time.monotonic()
+    with progress("seconds", max(1, round(seconds)), Console(stderr=True)) as advance:
+        shown = 0
+        while True:
+            solver.iterate()
+            now = time.monotonic()
+            advance(min(int(now - begun), round(seconds)) - shown)
+            shown = min(int(now - begun), round(seconds))
+            over = now - begun >= seconds
+            if kept is not None and (over or now - last >= save_every):
+                last = now
+                solver.save(kept)
+            if over:
+                return now - begun
+
+
+def write_card(folder: Path, card: dict[str, Any]) -> None:
+    """Write ``policy.json``, whole or not at all."""
+    folder.mkdir(parents=True, exist_ok=True)
+    temporary = folder / "policy.json.part"
+    temporary.write_text(json.dumps(card, indent=2) + "\n", encoding="utf-8")
+    os.replace(temporary, folder / "policy.json")
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Solve, write the checkpoint, and say what it is worth."""
+    o = tyro.cli(Options, args=arguments, prog="python -m train.solver.recall", description=__doc__)
+    try:
+        card = run(o)
+    except ValueError as error:
+        print(f"error: {error}", file=sys.stderr)
+        return 2
+    exact = f"NashConv {card['nash_conv']:.4f} (exact)" if "nash_conv" in card else "NashConv: too large for an exact answer"
+    print(f"{card['iterations']} iterations in {card['seconds']} s, value in self-play {card['value_in_self_play']:+.5f}, {exact}")
+    print(f"the agent is in {o.out}: python -m train.evaluate.arena --agents {o.out} inference --variant {o.variant} --seats 2")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
