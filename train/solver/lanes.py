@@ -65,15 +65,15 @@ def _add_scaled(typing: Any, out: Any, at: Any, factor: Any, values: Any, v: Any
     return types.void(out, types.int64, types.float32, values, types.int64), code
 
 
-def _add_product_python(out: np.ndarray, at: int, weights: np.ndarray, w: int, values: np.ndarray, v: int) -> None:
+def add_product_python(out: np.ndarray, at: int, weights: np.ndarray, w: int, values: np.ndarray, v: int) -> None:
     out.reshape(-1)[at : at + LANES] += weights.reshape(-1)[w : w + LANES] * values.reshape(-1)[v : v + LANES]
 
 
-def _add_scaled_python(out: np.ndarray, at: int, factor: float, values: np.ndarray, v: int) -> None:
+def add_scaled_python(out: np.ndarray, at: int, factor: float, values: np.ndarray, v: int) -> None:
     out.reshape(-1)[at : at + LANES] += np.float32(factor) * values.reshape(-1)[v : v + LANES]
 
 
-add_product: Any = _add_product_python if jit_disabled else _add_product
+add_product: Any = add_product_python if jit_disabled else _add_product
 """``add_product(out, at, weights, w, values, v)``: add the products of two stretches to a third."""
-add_scaled: Any = _add_scaled_python if jit_disabled else _add_scaled
+add_scaled: Any = add_scaled_python if jit_disabled else _add_scaled
 """``add_scaled(out, at, factor, values, v)``: add a stretch, times a float32, to another."""
