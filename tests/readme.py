@@ -9,7 +9,13 @@ from perudo_env.observation import LAYOUT
 from perudo_env.rulebook_texts import SILENT
 from perudo_env.variant import RULE_TEXTS, SWITCHES, VARIANTS
 from train.evaluate.numbers import read
-from train.evaluate.numbers_tables import agents_table, matches_table, palifico_table, recall_table, rounds_table
+from train.evaluate.numbers_tables import (
+    agents_table,
+    matches_table,
+    palifico_table,
+    recall_table,
+    rounds_table,
+)
 
 NUMBERS = (rounds_table, palifico_table, matches_table, agents_table, recall_table)
 README = Path(__file__).parent.parent / "README.md"

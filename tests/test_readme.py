@@ -20,6 +20,9 @@ SHORTER = {
     "train.evaluate.arena": ["--games", "20"],
     "train.ppo_sb3": ["--smoke"],
     "train.solver": ["--seconds", "1"],
+    "train.solver.recall": ["--seconds", "1", "--dice", "1", "1"],
+    "train.solver.tables": ["--seconds", "1", "--starting-dice", "1"],
+    "train.evaluate.numbers": ["--show"],
     "train.evaluate.exploitability": ["--dice", "1", "1"],
 }
 

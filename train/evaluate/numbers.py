@@ -30,7 +30,7 @@ from train.progress import progress
 from train.run import provenance
 from train.solver.match import solve_match
 from train.solver.payoffs import State, pay_table
-from train.solver.recall import RecallSolver, iterate_for
+from train.solver.recall import RecallSolver
 from train.solver.rounds import capped, solve_round
 
 KEPT = Path(__file__).parent.parent.parent / "docs" / "numbers.json"
@@ -85,20 +85,20 @@ def agent_item(name: str, v: str, dice: Dice) -> Item:
     return Item(named("agent", v, dice, f"/{name}"), {"agent": name, "variant": v, "dice": dice}, measure)
 
 
-def recall_item(v: str, dice: Dice, recall: int, seconds: float) -> Item:
+def recall_item(v: str, dice: Dice, recall: int, iterations: int, heavy: bool = False) -> Item:
     """A recall-limited table: its exact NashConv where there is one, and its value in self-play."""
 
     def measure() -> Record:
         tree = PublicTree(capped(parse_variant(v)), dice)
         solver = RecallSolver(tree, pay_table(tree.variant, State(dice)), recall)
-        iterate_for(solver, seconds)
-        found: Record = {"value_in_self_play": solver.value(), "iterations": solver.iterations, "num_states": solver.num_states, "seed": solver.seed}
+        solver.iterate(iterations)
+        found: Record = {"value_in_self_play": solver.value(), "iterations": iterations, "num_states": solver.num_states, "seed": solver.seed}
         if tree.num_states < 10**8:
             policy = TabularPolicy([solver.table()])
             found["nash_conv"] = nash_conv(policy, tree.variant, dice, max_states=10**8).nash_conv
         return found
 
-    return Item(named("recall", v, dice, f"/{recall}"), {"variant": v, "dice": dice, "recall": recall}, measure)
+    return Item(named("recall", v, dice, f"/{recall}"), {"variant": v, "dice": dice, "recall": recall}, measure, heavy)
 
 
 def items() -> list[Item]:
@@ -110,10 +110,11 @@ def items() -> list[Item]:
     rounds += [round_item(v, (1, n), palifico=True) for v in ("classic", "marquoir") for n in range(1, 6)]
     rounds += [round_item(v, (2, 2), seconds=3600, heavy=True) for v in ("evening", "marquoir")]
     matches = [match_item(v, 2) for v in ("classic", "box")] + [match_item(v, 2, heavy=True) for v in ("evening", "pascal", "marquoir")]
-    limited = [recall_item("joker", dice, m, 20) for dice in ((1, 1), (2, 1)) for m in (2, 3, 4)]
-    limited += [recall_item("evening", (2, 1), m, 20) for m in (1, 2, 3)]
-    limited += [recall_item("classic", (2, 2), m, 30) for m in (2, 3)]
-    limited += [recall_item("joker", (3, 3), 3, 180)]
+    limited = [recall_item("joker", (1, 1), m, 2000) for m in (2, 3, 4)]
+    limited += [recall_item("joker", (2, 1), m, n) for m, n in ((2, 2000), (3, 1000), (4, 300))]
+    limited += [recall_item("evening", (2, 1), m, n) for m, n in ((1, 3000), (2, 2000), (3, 1000))]
+    limited += [recall_item("classic", (2, 2), m, n) for m, n in ((2, 1000), (3, 500))]
+    limited += [recall_item(v, (3, 3), 3, 1000, heavy=True) for v in ("joker", "classic", "marquoir")]
     judged = [agent_item(name, v, dice) for v in RULE_TEXTS for dice in SPLITS for name in agents.names()]
     return rounds + matches + limited + judged
 
@@ -134,10 +135,11 @@ def keep(path: Path, name: str, record: Record) -> None:
 
 
 def measure(item: Item) -> Record:
-    """The record of an item: what it is of, what was found, the seconds it took, and the commit."""
-    begun = time.monotonic()
+    """The record of an item: what it is of, what was found, the seconds it took (of the clock, of all cores), and the commit."""
+    begun, used = time.monotonic(), time.process_time()
     found = item.measure()
-    return {**item.about, **found, "seconds": round(time.monotonic() - begun, 1), "commit": provenance()["commit"]}
+    spent = {"seconds": round(time.monotonic() - begun, 1), "cpu_seconds": round(time.process_time() - used, 1)}
+    return {**item.about, **found, **spent, "commit": provenance()["commit"]}
 
 
 def enter(path: Path, name: str, lower: float, upper: float) -> int:

@@ -14,7 +14,7 @@ NOT_KEPT = "-"
 
 
 def interval(record: dict[str, Any] | None) -> str:
-    """A certified interval, rounded outwards; one number where both ends then agree to the last digit but one."""
+    """A certified interval, rounded outwards."""
     if record is None:
         return NOT_KEPT
     unit = 10**DIGITS
@@ -76,9 +76,9 @@ def recall_table(kept: Kept) -> str:
     """Recall-limited tables."""
     rows = [
         [
-            f"`{r['variant']}` {split(r)}", str(r["recall"]), f"{r['num_states']:,}", f"{r['iterations']:,}", f"{r['seconds']:.0f}",
+            f"`{r['variant']}` {split(r)}", str(r["recall"]), f"{r['num_states']:,}", f"{r['iterations']:,}", f"{r['cpu_seconds']:.0f}",
             f"{r['nash_conv']:.3f}" if "nash_conv" in r else "beyond an exact answer",
         ]
         for r in of_kind(kept, "recall")
     ]  # fmt: skip
-    return table(["variant, dice", "bids remembered", "information states", "iterations", "seconds", "NashConv"], rows)
+    return table(["variant, dice", "bids remembered", "information states", "iterations", "CPU seconds", "NashConv"], rows)

@@ -18,7 +18,7 @@ import time
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cache, cached_property
 from pathlib import Path
 from queue import SimpleQueue
 from typing import Annotated, Any
@@ -31,13 +31,22 @@ from rich.console import Console
 from agents.public_tree import PublicTree, hand_weights
 from agents.suffixes import suffix_graph
 from agents.tabular import RoundTable, TabularPolicy
-from perudo_env.variant import as_variant
+from perudo_env.variant import as_variant, variant
 from train.evaluate.exploitability import MAX_STATES, nash_conv
 from train.progress import progress
 from train.run import provenance
 from train.solver.lanes import LANES
 from train.solver.payoffs import State, check_dice, pay_table, seat_view
-from train.solver.recall_walk import Room, Sample, Side, begin_update, gather, group_value, match_group, update_group
+from train.solver.recall_walk import (
+    Room,
+    Sample,
+    Side,
+    begin_update,
+    gather,
+    group_value,
+    match_group,
+    update_group,
+)
 from train.solver.rounding import rounded
 from train.solver.rounds import ALPHA, GAMMA, capped, memory
 
@@ -271,8 +280,16 @@ def run(o: Options) -> dict[str, Any]:
     return card
 
 
+@cache
+def compile_recall() -> None:
+    """Compile the kernels, once per process, on a tiny round: so that a limit of time is spent on solving."""
+    v = variant("classic", num_faces=2, starting_dice=1)
+    RecallSolver(PublicTree(v), pay_table(v, State((1, 1))), 1).iterate()
+
+
 def iterate_for(solver: RecallSolver, seconds: float, kept: Path | None = None, save_every: float = 120) -> float:
     """Iterate for so many seconds, with progress, keeping the state in a file; returns the seconds spent."""
+    compile_recall()
     begun = last = time.monotonic()
     with progress("seconds", max(1, round(seconds)), Console(stderr=True)) as advance:
         shown = 0
