@@ -13,9 +13,9 @@ from perudo_env.observation import encode, encode_switches, layout
 from perudo_env.policy import Policy
 from perudo_env.rules import fill_mask
 from perudo_env.state import Phase
+from train.evaluate.probs import check_probs
 
 CHUNK = 8192  # about how many observations a policy is asked at once
-TOLERANCE = 1e-6  # how far from 1 a row of probabilities may sum (float32 policies)
 
 
 @kernel
@@ -108,7 +108,7 @@ def _ask(
         states, tree.graph, nodes, seat, int(phase), dealt, switches, look.num_seats, look.max_quantity, observations, masks
     )  # fmt: skip
     probs = np.asarray(policy.probs(observations, masks), np.float64)
-    _check(probs, masks, tree, seat, nodes, dealt, phase)
+    check_probs(probs, masks, lambda k: infostate(tree, seat, int(nodes[k // len(dealt)]), dealt[k % len(dealt)], phase))
     return probs
 
 
@@ -124,28 +124,6 @@ def _with_window(
     probs[rows] *= window[:, [Call.PASS]]
     probs[rows, Call.CALZA] = window[:, Call.CALZA]
     return probs
-
-
-def _check(
-    probs: npt.NDArray[np.float64], masks: npt.NDArray[np.int8], tree: PublicTree, seat: int, nodes: np.ndarray, dealt: np.ndarray, phase: Phase
-) -> None:
-    if probs.shape != masks.shape:
-        raise ValueError(f"probs has shape {probs.shape}: {masks.shape} was asked for")
-    finite = np.isfinite(probs).all(axis=1)
-    illegal = ((probs != 0) & (masks == 0)) | (probs < 0)
-    off = probs.sum(axis=1) - 1
-    bad = np.flatnonzero(~finite | illegal.any(axis=1) | (np.abs(off) > TOLERANCE))
-    if not bad.size:
-        return
-    k = int(bad[0])
-    state = infostate(tree, seat, int(nodes[k // len(dealt)]), dealt[k % len(dealt)], phase)
-    if not np.isfinite(probs[k]).all():
-        raise ValueError(f"the policy's probabilities are not finite at the information state {state!r}")
-    if illegal[k].any():
-        action = int(np.argmax(illegal[k]))
-        word = "negative" if masks[k, action] else "illegal here"
-        raise ValueError(f"the policy gives {ACTIONS[action]} probability {probs[k, action]:g}, which is {word}, at the information state {state!r}")
-    raise ValueError(f"the policy's probabilities sum to {probs[k].sum():.9g}, not 1, at the information state {state!r}")
 
 
 def infostate(tree: PublicTree, seat: int, node: int, hand: npt.NDArray[np.int8], phase: Phase = Phase.BID) -> str:
