@@ -33,7 +33,7 @@ class Effort:
     raises: int = 16
     """Actions besides calls that are tried: those that most likely hold."""
     samples: int = 12
-    """Games of a try in each halving; four times as many for the last one left."""
+    """Games of a try in each halving; eight times as many for the last one left."""
 
 
 @kernel
@@ -140,7 +140,7 @@ class Lookahead:
             kept = np.sort(order[place < -(-sizes[where[order]] // 2)])
             where, actions, sums = where[kept], actions[kept], sums[kept]
         if where.size:
-            values[where, actions] = self._try(rows[where], actions, where, 4 * self.effort.samples, rng).max(axis=1)
+            values[where, actions] = self._try(rows[where], actions, where, 8 * self.effort.samples, rng).max(axis=1)
 
     def _try(self, rows: IntArray, actions: IntArray, groups: IntArray, samples: int, rng: np.random.Generator) -> FloatArray:
         """The mean return of each action under both plans, ``(tries, 2)``; tries of one group meet the same hands."""
