@@ -21,6 +21,8 @@ SHORTER = {
     "train.ppo_sb3": ["--smoke"],
     "train.solver": ["--seconds", "1"],
     "train.evaluate.exploitability": ["--dice", "1", "1"],
+    "train.evaluate.local_best_response": ["--games", "2", "--dice", "2", "1", "1"],
+    "train.evaluate.exploiter": ["--decisions", "50", "--games", "6", "--settings", "play.tables=8", "evaluation.games=4"],
 }
 
 
