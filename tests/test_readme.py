@@ -24,6 +24,8 @@ SHORTER = {
     "train.solver.tables": ["--seconds", "1", "--starting-dice", "1"],
     "train.evaluate.numbers": ["--show"],
     "train.evaluate.exploitability": ["--dice", "1", "1"],
+    "train.evaluate.local_best_response": ["--games", "2", "--dice", "2", "1", "1"],
+    "train.evaluate.exploiter": ["--decisions", "50", "--games", "6", "--settings", "play.tables=8", "evaluation.games=4"],
 }
 
 
