@@ -6,6 +6,7 @@ import errno
 import json
 import os
 import shutil
+from functools import cache
 from pathlib import Path
 
 import numpy as np
@@ -23,6 +24,7 @@ from train.state import module_arrays
 CLASSIC, BOX = pe.variant("classic"), pe.variant("box")
 
 
+@cache
 def network(seed: int) -> MLP:
     """A network whose policies are far from uniform."""
     torch.manual_seed(seed)
