@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import json
 from importlib import import_module
 from pathlib import Path
 from typing import Any
 
+from agents.checkpoint import read_about
 from perudo_env.policy import Policy
 from perudo_env.variant import Variant, as_variant, nearest, table_size
 
@@ -60,13 +60,9 @@ def load(folder: str | Path, variant: Variant | str, num_seats: int) -> Policy:
     card = Path(folder) / "policy.json"
     if not card.is_file():
         raise ValueError(f"{str(folder)!r} is not a checkpoint folder: it has no policy.json")
-    try:
-        kind = json.loads(card.read_text(encoding="utf-8"))["kind"]
-    except (ValueError, KeyError, TypeError) as error:
-        raise ValueError(f"{card} is not a JSON object with a 'kind'") from error
-    if kind not in LOADERS:
-        known = ", ".join(LOADERS) or "none yet"
-        raise ValueError(f"{card} has kind {kind!r}{nearest(kind, LOADERS)}: the kinds known are {known}")
+    kind = read_about(card.parent).get("kind")
+    if not isinstance(kind, str) or kind not in LOADERS:
+        raise ValueError(f"{card} has kind {kind!r}{nearest(str(kind), LOADERS)}: the kinds known are {', '.join(LOADERS)}")
     return _policy(str(folder), _imported(LOADERS[kind])(Path(folder), variant, num_seats))
 
 

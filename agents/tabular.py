@@ -5,15 +5,17 @@ Tables are kept as ``.npz`` files of plain numbers, read with ``allow_pickle=Fal
 
 from __future__ import annotations
 
-import json
+import zlib
 from collections.abc import Iterable, Sequence
 from importlib import import_module
 from pathlib import Path
 from typing import Any
+from zipfile import BadZipFile
 
 import numpy as np
 import numpy.typing as npt
 
+from agents.checkpoint import read_about
 from agents.public_tree import HAND_BASE, NO_BID, Graph, PublicTree, descend, hand_numbers
 from agents.suffixes import SuffixGraph, bid_ranks, follow, suffix_graph
 from perudo_env.actions import CALZA, DUDO, FIRST_BID, PASS, num_actions
@@ -91,7 +93,7 @@ class RoundTable:
                 weights = [file["first"], file["second"]]
                 lower, upper = file["bracket"].tolist()
                 recall = int(file["recall"]) if "recall" in file else 0
-        except (KeyError, TypeError, ValueError, OSError, EOFError) as error:
+        except (KeyError, TypeError, ValueError, OSError, EOFError, BadZipFile, zlib.error) as error:
             raise ValueError(f"{path} is not a table of a solved round: {error}") from error
         for w in weights:
             if w.dtype.kind not in "uf" or not np.isfinite(w).all() or (w < 0).any():
@@ -296,8 +298,10 @@ def exact_policy(variant: Variant | None = None, fallback: Policy | None = None,
 def load_policy(folder: Path | str, variant: Variant | str, num_seats: int) -> TabularPolicy:
     """The tabular agent of a checkpoint folder, as the registry makes it.
 
-    ``policy.json`` names the agent that decides where the tables do not. Raises ``ValueError`` as :func:`load_tables`.
+    ``policy.json`` names the scripted agent that decides where the tables do not. Raises ``ValueError`` as :func:`load_tables`.
     """
     registry: Any = import_module("agents")  # here: it imports this module
-    fallback = json.loads((Path(folder) / "policy.json").read_text(encoding="utf-8"))["fallback"]
+    fallback = read_about(Path(folder)).get("fallback")
+    if not isinstance(fallback, str) or fallback not in registry.BASELINES:  # a folder must not have code of its choice imported
+        raise ValueError(f"{folder} has fallback {fallback!r}: one of {', '.join(registry.BASELINES)} belongs there")
     return TabularPolicy(load_tables(folder, as_variant(variant)), registry.make(fallback, variant, num_seats))
