@@ -7,6 +7,7 @@ of one on a lone record. ``Game`` uses them with a batch of one.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from copy import copy
 from typing import Any
 
 import numpy as np
@@ -393,6 +394,13 @@ class Batch:
             why = explain(self.states, where[bad], int(ids[bad])) if known else f"{ids[bad]} is not an action id of this table: use 0 to {self.num_actions - 1}"
             raise IllegalActionError(f"game {where[bad]}: {why}")
         return ended
+
+    def take(self, rows: npt.ArrayLike) -> Batch:
+        """A batch of copies of the games ``rows``, one per number, for looking ahead: a game may be named more than once."""
+        where = self._where(rows)
+        out = copy(self)
+        out.states, out.num_games, out._all = self.states[where], where.size, np.arange(where.size)
+        return out
 
     def _where(self, rows: npt.ArrayLike | None) -> npt.NDArray[np.int64]:
         if rows is None:
