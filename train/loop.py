@@ -7,16 +7,18 @@ evaluation), TensorBoard events, state.safetensors (to go on from) and checkpoin
 from __future__ import annotations
 
 import csv
+import sys
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Protocol
 
 from rich.console import Console
 from torch.utils.tensorboard import SummaryWriter
 
+from train.config import C, load_config
 from train.progress import progress
-from train.run import draw_columns
+from train.run import draw_columns, open_run
 from train.state import Arrays, load_state, save_state
 
 STATE = "state.safetensors"
@@ -135,3 +137,22 @@ class Loop:
         table.add({"decisions": self.trainer.decisions, "seconds": round(self.seconds, 2), **figures})
         for name, value in figures.items():
             board.add_scalar(name, value, self.trainer.decisions)
+
+
+def run_command(
+    name: str, kind: type[C], config: Path, overrides: Sequence[str], out: Path | None, train: Callable[[C, Path, Console], Figures]
+) -> int:
+    """What a trainer's command line does once it is parsed: read the configuration, open the folder, train, say what came."""
+    console = Console()
+    try:
+        resolved = load_config(kind, config, overrides)
+        folder = open_run(name, resolved, out, resume=True)
+        console.print(f"results go to {folder}; the same command with --out {folder} goes on after a kill", highlight=False)
+        final = train(resolved, folder, console)
+    except (ValueError, OSError) as error:
+        print(f"{name}: {error}", file=sys.stderr)
+        return 2
+    for column, value in final.items():
+        console.print(f"{column:<40} {value:.4f}", highlight=False)
+    console.print(f"run folder {folder}: checkpoint/, curve.png, curve.csv, metrics.csv")
+    return 0

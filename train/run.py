@@ -98,3 +98,28 @@ def draw_columns(path: Path, rows: Sequence[Mapping[str, Any]]) -> None:
         axis.legend(fontsize=7)
     figure.savefig(path, dpi=130)
     plt.close(figure)
+
+
+def draw_comparison(path: Path, title: str, points: Sequence[tuple[str, str, int, int, float]], uniform: Mapping[str, float]) -> None:
+    """NashConv over decisions, log-log, a panel per round and a line per algorithm and seed.
+
+    ``points`` are (algorithm, round, seed, decisions, NashConv), ``uniform`` the NashConv of uniform play by round.
+    """
+    import matplotlib as mpl
+
+    mpl.use("Agg")
+    import matplotlib.pyplot as plt
+
+    algorithms = list(dict.fromkeys(p[0] for p in points))
+    figure, axes = plt.subplots(1, len(uniform), figsize=(5 * len(uniform), 4.2), layout="constrained", squeeze=False)
+    for axis, (round_, level) in zip(axes[0], uniform.items(), strict=True):
+        axis.axhline(level, color="grey", linewidth=0.8, linestyle="--", label="uniform")
+        for k, name in enumerate(algorithms):
+            for seed in dict.fromkeys(p[2] for p in points if p[:2] == (name, round_)):
+                line = [(p[3], p[4]) for p in points if p[:3] == (name, round_, seed)]
+                label = None if axis.lines and any(x.get_label() == name for x in axis.lines) else name
+                axis.plot(*zip(*line, strict=True), marker="o", markersize=3, color=f"C{k}", label=label)
+        axis.set(xscale="log", yscale="log", xlabel="decisions", ylabel="exact NashConv", title=f"{title}, {round_}")
+        axis.legend(fontsize=8)
+    figure.savefig(path, dpi=130, format="png")
+    plt.close(figure)
