@@ -7,6 +7,7 @@ evaluation), TensorBoard events, state.safetensors (to go on from) and checkpoin
 from __future__ import annotations
 
 import csv
+import os
 import sys
 import time
 from collections.abc import Callable, Mapping, Sequence
@@ -64,11 +65,14 @@ class Table:
         if mode == "w" and not rows:
             self.path.unlink(missing_ok=True)
             return
-        with self.path.open(mode, newline="", encoding="utf-8") as file:
+        # what is there already is written anew beside it, and put in its place whole
+        path = self.path.with_name(f".{self.path.name}.tmp") if mode == "w" else self.path
+        with path.open(mode, newline="", encoding="utf-8") as file:
             writer = csv.DictWriter(file, list(self.rows[0]), extrasaction="ignore")
             if mode == "w" or file.tell() == 0:
                 writer.writeheader()
             writer.writerows(rows)
+        os.replace(path, self.path)
 
 
 class Loop:

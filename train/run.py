@@ -57,25 +57,6 @@ def write_csv(path: Path, header: Sequence[str], rows: Sequence[Sequence[Any]]) 
         csv.writer(file).writerows([header, *rows])
 
 
-def draw_curve(path: Path, title: str, decisions: Sequence[int], shares: Mapping[str, Sequence[Any]], fair: float) -> None:
-    """The learning curve as a PNG: win share against each baseline, with 95% intervals, over decisions."""
-    import matplotlib as mpl
-
-    mpl.use("Agg")
-    import matplotlib.pyplot as plt
-
-    figure, axis = plt.subplots(figsize=(7, 4.2), layout="constrained")
-    for name, estimates in shares.items():
-        middle = [e.value for e in estimates]
-        axis.plot(decisions, middle, marker="o", markersize=3, label=name)
-        axis.fill_between(decisions, [e.low for e in estimates], [e.high for e in estimates], alpha=0.15)
-    axis.axhline(fair, color="grey", linewidth=0.8, linestyle="--", label="fair share")
-    axis.set(title=title, xlabel="decisions of the learner", ylabel="win share", ylim=(0, 1))
-    axis.legend(fontsize=8)
-    figure.savefig(path, dpi=130)
-    plt.close(figure)
-
-
 def draw_columns(path: Path, rows: Sequence[Mapping[str, Any]]) -> None:
     """The learning curve of a ``curve.csv`` as a PNG: columns ``win_share/NAME`` above, ``nash_conv/ROUND`` below."""
     import matplotlib as mpl

@@ -84,3 +84,15 @@ def torch_generator() -> Arrays:
 def load_torch_generator(arrays: Mapping[str, npt.NDArray[Any]]) -> None:
     """Set PyTorch's generator to the state of :func:`torch_generator`."""
     torch.set_rng_state(torch.from_numpy(np.array(arrays["torch_generator"])))
+
+
+def numpy_generator() -> Arrays:
+    """The state of NumPy's global generator, which stable-baselines3 draws from."""
+    _, keys, at, has_gauss, gauss = np.random.get_state(legacy=True)  # noqa: NPY002
+    return {"numpy_keys": np.array(keys), "numpy_at": np.array([at, has_gauss]), "numpy_gauss": np.array([gauss])}
+
+
+def load_numpy_generator(arrays: Mapping[str, npt.NDArray[Any]]) -> None:
+    """Set NumPy's global generator to the state of :func:`numpy_generator`."""
+    at, has_gauss = arrays["numpy_at"].tolist()
+    np.random.set_state(("MT19937", arrays["numpy_keys"], at, has_gauss, float(arrays["numpy_gauss"][0])))  # noqa: NPY002
