@@ -18,11 +18,16 @@ Arrays = dict[str, npt.NDArray[Any]]
 
 
 def save_state(path: Path, arrays: Mapping[str, npt.NDArray[Any]], about: Mapping[str, Any]) -> None:
-    """Write ``arrays`` and ``about`` (anything JSON holds); a kill or a full disk leaves the file as it was."""
+    """Write ``arrays`` and ``about`` (anything JSON holds); a kill or a full disk leaves the file as it was.
+
+    Raises ``OSError`` where it cannot be written.
+    """
     unfinished = path.with_name(f".{path.name}.tmp")
     try:
         save_file({k: np.ascontiguousarray(a) for k, a in arrays.items()}, unfinished, {"about": json.dumps(about)})
         os.replace(unfinished, path)
+    except SafetensorError as error:
+        raise OSError(f"{path} cannot be written, and stays as it was: {error}") from error
     finally:
         unfinished.unlink(missing_ok=True)
 
