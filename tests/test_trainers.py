@@ -209,15 +209,15 @@ def test_a_round_that_is_none_is_refused(tmp_path: Path, capsys: pytest.CaptureF
 
 
 def test_mirror_descent_learns_a_tiny_round(tmp_path: Path) -> None:
-    """Exact NashConv of one die each with three faces; uniform play has 1.09, this run reached 0.1 when it was written."""
+    """Exact NashConv of one die each with three faces; uniform play has 1.02."""
     tiny = "joker:starting_dice=1,num_faces=3"
     overrides = (
         f"tables=[{{variants: ['{tiny}'], seats: [2], dice: [1, 1]}}]", f"evaluation.rounds=[{{variant: '{tiny}', dice: [1, 1]}}]",
-        "learn.total_decisions=120000", "evaluation.every=1000000", "learn.hidden=[64]", "learn.critic_hidden=[64]",
-        "play.tables=512", "learn.minibatch=512", "learn.average=0.3", "run.precision=float32",
+        "learn.total_decisions=30000", "evaluation.every=1000000", "learn.hidden=[64]", "learn.critic_hidden=[64]",
+        "play.tables=128", "learn.minibatch=256", "learn.epochs=4", "run.precision=float32",
     )  # fmt: skip
     assert mmd.main(CONFIGS / "mmd_round.yaml", overrides, out=tmp_path / "run") == 0
-    (point,) = rows_of(tmp_path / "run" / "curve.csv")
+    point = rows_of(tmp_path / "run" / "curve.csv")[-1]
     assert 0 <= float(point[f"nash_conv/{tiny} 1v1"]) < 0.3
 
 

@@ -22,7 +22,7 @@ from rich.console import Console
 
 from agents.public_tree import PublicTree
 from perudo_env.policy import UniformPolicy
-from perudo_env.variant import as_variant, parse_variant
+from perudo_env.variant import as_variant, nearest, parse_variant
 from train import deep_cfr, mmd, mmd_config, nfsp
 from train.config import Section, load_config
 from train.evaluate.exploitability import nash_conv
@@ -42,12 +42,13 @@ class Config(Section):
     algorithms: list[str]
     decisions: int = Field(gt=0)
     points: int = Field(gt=0)
+    overrides: dict[str, list[str]]
     dcfr_iterations: int = Field(gt=0)
     table: str
     figure: str
 
 
-SMOKE = ("rounds=[[1, 1]]", "seeds=[1]", "decisions=1500", "points=1", "dcfr_iterations=2", "table=", "figure=")
+SMOKE = ("rounds=[[1, 1]]", "seeds=[1]", "decisions=1500", "points=1", "dcfr_iterations=2", "overrides={}", "table=", "figure=")
 
 
 @dataclass(frozen=True)
@@ -79,6 +80,7 @@ def run_entrant(config: Config, name: str, dice: list[int], seed: int, folder: P
     overrides = [
         *(entrant.smoke if smoke else ()), *entrant.round.format(variant=config.variant, dice=dice).splitlines(), f"run.seed={seed}",
         f"learn.total_decisions={config.decisions}", f"evaluation.every={-(-config.decisions // config.points)}",
+        *config.overrides.get(name, ()), *config.overrides.get(f"{name} {in_words(dice)}", ()),
     ]  # fmt: skip
     resolved = load_config(entrant.kind, CONFIGS / entrant.config, overrides)
     entrant.train(resolved, open_run(name, resolved, folder, resume=True), console)
@@ -112,9 +114,9 @@ def in_words(dice: Sequence[int]) -> str:
 def compare(config: Config, folder: Path, console: Console, smoke: bool) -> tuple[Path, Path]:
     """Run all, write the table and the figure; returns where they are."""
     known = [*ENTRANTS, DCFR]
-    for name in config.algorithms:
-        if name not in known:
-            raise ValueError(f"algorithms = {config.algorithms}: {name!r} is not one of {', '.join(known)}")
+    for key in (*config.algorithms, *(word.partition(" ")[0] for word in config.overrides)):
+        if key not in known:
+            raise ValueError(f"{key!r} is no algorithm{nearest(key, known)}: use {', '.join(known)}")
     points: list[Point] = []
     for dice in config.rounds:
         for name in config.algorithms:
