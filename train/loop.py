@@ -92,8 +92,11 @@ class Loop:
         rows = 0, 0
         if (folder / STATE).exists():
             arrays, about = load_state(folder / STATE)
-            trainer.restore(arrays, about["trainer"])
-            self.seconds, self.next_point, rows = about["seconds"], about["next_point"], about["rows"]
+            try:
+                trainer.restore(arrays, about["trainer"])
+                self.seconds, self.next_point, rows = about["seconds"], about["next_point"], about["rows"]
+            except KeyError as error:
+                raise ValueError(f"{folder / STATE} is not a state of this trainer: it lacks {error}") from error
             console.print(f"going on from {trainer.decisions:,} decisions in {folder}", highlight=False)
         self.metrics = Table(folder / "metrics.csv", rows[0])
         self.curve = Table(folder / "curve.csv", rows[1])
