@@ -19,6 +19,8 @@ COMMANDS = re.findall(r"^(python -m \S.*?)\s*(?:#.*)?$", TEXT, flags=re.MULTILIN
 SHORTER = {
     "train.evaluate.arena": ["--games", "20"],
     "train.ppo_sb3": ["--smoke"],
+    "train.compare": ["--smoke"],
+    "train.nfsp": ["--smoke"],
     "train.solver": ["--seconds", "1"],
     "train.solver.recall": ["--seconds", "1", "--dice", "1", "1"],
     "train.solver.tables": ["--seconds", "1", "--starting-dice", "1"],

@@ -25,13 +25,12 @@ from agents import relative
 from agents.neural import RelativePolicy
 from perudo_env.jit import kernel
 from perudo_env.policy import Policy, sample
-from train.config import Section, load_config
+from train.config import Section
 from train.judging import EvaluationSection, judge_agent, write_checkpoint
-from train.loop import Figures, Loop
+from train.loop import Figures, Loop, run_command
 from train.mmd_config import MMDRunSection, PlaySection, TablesSection, groups_of, kinds_of
 from train.networks import MLP, log_probs, log_sizes, precision
 from train.opponents import Average
-from train.run import open_run
 from train.selfplay import Tables
 from train.state import (
     Arrays,
@@ -209,17 +208,7 @@ def main(
     smoke: Annotated[bool, tyro.conf.arg(help="a few seconds, to see that all works")] = False,
 ) -> int:
     """Teach a network what an agent knows: a config, and overrides like teacher.agent=exact."""
-    console = Console()
-    try:
-        resolved = load_config(Config, config, (*overrides, *(SMOKE if smoke else ())))
-        folder = open_run("distill", resolved, out, resume=True)
-        console.print(f"results go to {folder}; the same command with --out {folder} goes on after a kill", highlight=False)
-        train(resolved, folder, console)
-    except ValueError as error:
-        print(f"distill: {error}", file=sys.stderr)
-        return 2
-    console.print(f"run folder {folder}: checkpoint/, curve.png, curve.csv, metrics.csv")
-    return 0
+    return run_command("distill", Config, config, (*overrides, *(SMOKE if smoke else ())), out, train)
 
 
 if __name__ == "__main__":

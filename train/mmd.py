@@ -25,13 +25,11 @@ from torch.nn.functional import mse_loss
 from agents import relative
 from agents.neural import RelativePolicy
 from train import hindsight
-from train.config import load_config
 from train.judging import judge_agent, write_checkpoint
-from train.loop import Figures, Loop
+from train.loop import Figures, Loop, run_command
 from train.mmd_config import SMOKE, Config, groups_of, kinds_of
 from train.networks import MLP, entropy, kl, log_probs, log_sizes, precision
 from train.opponents import Average, Pool
-from train.run import open_run
 from train.selfplay import Collector, Decisions, advantages
 from train.state import (
     Arrays,
@@ -259,19 +257,7 @@ def main(
     smoke: Annotated[bool, tyro.conf.arg(help="a few seconds, to see that all works")] = False,
 ) -> int:
     """Train by PPO or magnetic mirror descent: a config, and overrides like learn.kl=0.1."""
-    console = Console()
-    try:
-        resolved = load_config(Config, config, (*overrides, *(SMOKE if smoke else ())))
-        folder = open_run("mmd", resolved, out, resume=True)
-        console.print(f"results go to {folder}; the same command with --out {folder} goes on after a kill", highlight=False)
-        final = train(resolved, folder, console)
-    except ValueError as error:
-        print(f"mmd: {error}", file=sys.stderr)
-        return 2
-    for name, value in final.items():
-        console.print(f"{name:<40} {value:.4f}", highlight=False)
-    console.print(f"run folder {folder}: checkpoint/, curve.png, curve.csv, metrics.csv")
-    return 0
+    return run_command("mmd", Config, config, (*overrides, *(SMOKE if smoke else ())), out, train)
 
 
 if __name__ == "__main__":

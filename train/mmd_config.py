@@ -22,6 +22,7 @@ class TablesSection(Section):
     calza: list[str] = []  # noqa: RUF012 - pydantic copies it
     seats: list[int]
     starting_dice: list[int] = []  # noqa: RUF012
+    dice: list[int] = []  # noqa: RUF012 - per seat, for single rounds of one split
 
 
 class PlaySection(Section):
@@ -110,9 +111,9 @@ def kinds_of(sections: Sequence[TablesSection]) -> list[tuple[Variant, int]]:
 
 def groups_of(sections: Sequence[TablesSection], play: PlaySection, pool_share: float, rng: np.random.Generator) -> list[Tables]:
     """The tables of a configuration: as many of each kind as make ``play.tables`` in a batch."""
-    kinds = kinds_of(sections)
+    kinds = list(dict.fromkeys((*kind, tuple(s.dice)) for s in sections for kind in kinds_of([s])))
     each = max(1, play.tables // min(play.groups_per_batch, len(kinds)))
-    groups = [Tables(v, seats, each, play.any_dice, pool_share, rng) for v, seats in kinds]
+    groups = [Tables(v, seats, each, play.any_dice, pool_share, rng, dice or None) for v, seats, dice in kinds]
     for tables in groups:
         tables.deal(np.arange(each))
     return groups
