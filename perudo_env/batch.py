@@ -405,13 +405,6 @@ class Batch:
             raise IllegalActionError(f"game {where[bad]}: {why}")
         return ended
 
-    def take(self, rows: npt.ArrayLike) -> Batch:
-        """A batch of copies of the games ``rows``, one per number, for looking ahead: a game may be named more than once."""
-        where = self._where(rows)
-        out = copy(self)
-        out.states, out.num_games, out._all = self.states[where], where.size, np.arange(where.size)
-        return out
-
     def _where(self, rows: npt.ArrayLike | None) -> npt.NDArray[np.int64]:
         if rows is None:
             return self._all

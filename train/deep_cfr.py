@@ -112,7 +112,7 @@ class DeepCFR:
         self.average_memory = Memory(size, columns, reservoir=True)
         self.regret_nets = [self._network() for _ in range(2)]
         for network in self.regret_nets:  # the first strategy is uniform
-            network.layers[-1].weight.data.zero_()
+            torch.nn.init.zeros_(network.get_parameter(f"layers.{len(network.layers) - 1}.weight"))
         self.average_net = self._network()
         self.average_adam = torch.optim.Adam(self.average_net.parameters(), lr=config.learn.learning_rate)
 

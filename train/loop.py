@@ -29,7 +29,10 @@ Figures = dict[str, float]
 class Trainer(Protocol):
     """What the loop needs of an algorithm."""
 
-    decisions: int  # made by learning seats so far
+    @property
+    def decisions(self) -> int:
+        """Decisions of learning seats so far."""
+        ...
 
     def step(self) -> Figures:
         """One iteration: play, then learn; returns its figures."""

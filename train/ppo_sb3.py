@@ -220,7 +220,7 @@ def train(config: Quickstart, folder: Path, console: Console) -> Figures:
     ).run()
     final = trainer.judge(evaluation.final_games)
     shares = [[name, *(final[f"{name}{end}"] for end in ("", "/low", "/high"))] for name in final if name.count("/") == 1]
-    write_csv(folder / "evaluation.csv", ["against", "win_share", "low", "high"], [[n.partition("/")[2], *figures] for n, *figures in shares])
+    write_csv(folder / "evaluation.csv", ["against", "win_share", "low", "high"], [[str(n).partition("/")[2], *figures] for n, *figures in shares])
     judging.write_checkpoint(
         folder, "MaskablePPO", [(parse_variant(config.game.variant), config.game.num_seats)], trainer.weights(), "train.ppo_sb3", seed,
         trainer.decisions, final, trainer.pool.hashes, inputs="observation",

@@ -16,7 +16,7 @@ def check_probs(probs: npt.NDArray[np.float64], masks: npt.NDArray[np.int8], nam
     """Raise ``ValueError`` unless each row is a distribution over its legal actions; ``name(row)`` is the information state."""
     if probs.shape != masks.shape:
         raise ValueError(f"probs has shape {probs.shape}: {masks.shape} was asked for")
-    finite: npt.NDArray[np.bool_] = np.isfinite(probs).all(axis=1)
+    finite = np.asarray(np.isfinite(probs).all(axis=1))
     illegal = ((probs != 0) & (masks == 0)) | (probs < 0)
     off = probs.sum(axis=1) - 1
     bad = np.flatnonzero(~finite | illegal.any(axis=1) | (np.abs(off) > TOLERANCE))
