@@ -298,10 +298,19 @@ def exact_policy(variant: Variant | None = None, fallback: Policy | None = None,
 def load_policy(folder: Path | str, variant: Variant | str, num_seats: int) -> TabularPolicy:
     """The tabular agent of a checkpoint folder, as the registry makes it.
 
-    ``policy.json`` names the scripted agent that decides where the tables do not. Raises ``ValueError`` as :func:`load_tables`.
+    ``policy.json`` names who decides where the tables do not: a scripted agent, or a checkpoint folder inside this one. With
+    ``"exact": true`` the tables of the shipped exact agent are played besides its own. Raises ``ValueError`` as
+    :func:`load_tables`.
     """
     registry: Any = import_module("agents")  # here: it imports this module
-    fallback = read_about(Path(folder)).get("fallback")
-    if not isinstance(fallback, str) or fallback not in registry.BASELINES:  # a folder must not have code of its choice imported
-        raise ValueError(f"{folder} has fallback {fallback!r}: one of {', '.join(registry.BASELINES)} belongs there")
-    return TabularPolicy(load_tables(folder, as_variant(variant)), registry.make(fallback, variant, num_seats))
+    folder, about = Path(folder), read_about(Path(folder))
+    fallback = str(about.get("fallback"))
+    # a folder must not have code of its choice imported
+    inside = fallback == Path(fallback).name and (folder / fallback / "policy.json").is_file()
+    if not inside and fallback not in registry.BASELINES:
+        raise ValueError(f"{folder} has fallback {fallback!r}: one of {', '.join(registry.BASELINES)} or a checkpoint folder inside belongs there")
+    rest = registry.load(folder / fallback, variant, num_seats) if inside else registry.make(fallback, variant, num_seats)
+    folders = [EXACT] if about.get("exact") else []
+    if not folders or any(folder.glob("*.npz")):
+        folders.append(folder)
+    return TabularPolicy([t for f in folders for t in load_tables(f, as_variant(variant))], rest)

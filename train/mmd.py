@@ -190,14 +190,20 @@ class MMD:
         """What plays: the averaged weights of the actor."""
         return self.average.weights if self.average else module_arrays(self.actor)
 
+    def networks(self) -> Arrays:
+        """The weights of all networks, for another run to begin with."""
+        return {
+            **with_prefix("actor", module_arrays(self.actor)), **with_prefix("critic", module_arrays(self.critic)),
+            **with_prefix("values", module_arrays(self.values)), **with_prefix("average", self.weights()),
+        }  # fmt: skip
+
     def state(self) -> tuple[Arrays, dict[str, Any]]:
         """See :class:`train.loop.Trainer`."""
         arrays: Arrays = {
-            **with_prefix("actor", module_arrays(self.actor)), **with_prefix("critic", module_arrays(self.critic)),
-            **with_prefix("values", module_arrays(self.values)), **with_prefix("values_adam", adam_arrays(self.values.optimizer)),
+            **self.networks(), **with_prefix("values_adam", adam_arrays(self.values.optimizer)),
             **with_prefix("actor_adam", adam_arrays(self.optimizers["actor"])),
             **with_prefix("critic_adam", adam_arrays(self.optimizers["critic"])),
-            **with_prefix("average", self.weights()), **with_prefix("pool", self.pool.arrays()), **torch_generator(),
+            **with_prefix("pool", self.pool.arrays()), **torch_generator(),
         }  # fmt: skip
         for i, tables in enumerate(self.groups):
             arrays |= with_prefix(f"tables.{i}", {"states": tables.batch.states.view(np.uint8), "lineups": tables.lineups})
@@ -245,7 +251,7 @@ def train(config: Config, folder: Path, console: Console) -> Figures:
     final = loop.run()
     write_checkpoint(
         folder, "PPO and magnetic mirror descent", kinds_of(config.tables), trainer.weights(), "train.mmd", config.run.seed,
-        trainer.decisions, final, trainer.pool.hashes,
+        trainer.decisions, final, trainer.pool.hashes, networks=trainer.networks(),
     )  # fmt: skip
     return final
 
