@@ -49,7 +49,7 @@ class Benchmark:
     quick: bool = False
     """A tenth of the games and fewer rounds: under three minutes, and intervals three times as wide."""
     smoke: bool = False
-    """A few seconds, to see that all works; no result to show anybody."""
+    """A few seconds, to see that all works; no result to show anybody. Goes before --quick."""
     out: Path | None = None
     """The folder for the results; by default runs/bench-AGENT-TIME. A folder with an unfinished run is gone on with."""
     workers: Annotated[int, tyro.conf.arg(help="processes; the results do not depend on it")] = 2
@@ -70,7 +70,7 @@ def tasks_of(benchmark: Benchmark) -> list[Task]:
     presets = RULE_TEXTS if not benchmark.smoke else RULE_TEXTS[:1]
     rounds = [(v, dice) for dice in reversed(SPLITS) for v in presets if v != UNBOUNDED]
     if benchmark.scale != "full":
-        rounds = [(v, dice) for v, dice in rounds if dice == (1, 1) or (benchmark.quick and (v, dice) in QUICK_ROUNDS)]
+        rounds = [(v, dice) for v, dice in rounds if dice == (1, 1) or (benchmark.scale == "quick" and (v, dice) in QUICK_ROUNDS)]
     seats = SEATS if not benchmark.smoke else SEATS[:1]
     cells = [(v, n, b) for n in reversed(seats) for b in reversed(registry.BASELINES) for v in presets]
     return [
@@ -113,8 +113,6 @@ def _refuse(benchmark: Benchmark) -> None:
     """Raise ``ValueError`` before any game for what cannot be measured at all."""
     if benchmark.workers < 1:
         raise ValueError(f"workers = {benchmark.workers} is not a number of processes: use 1 or 2")
-    if benchmark.quick and benchmark.smoke:
-        raise ValueError("--quick and --smoke: choose one")
     if benchmark.out is not None and benchmark.out.exists() and not benchmark.out.is_dir():
         raise ValueError(f"out = {benchmark.out} is a file: name a folder")
     reasons = []

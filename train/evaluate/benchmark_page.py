@@ -141,7 +141,7 @@ def write(folder: Path, card: dict[str, Any]) -> None:
             "deal is played at all rotations of the seats on the same dice, and counts as one sample of the 95% intervals. Green is above "
             "the fair share by its whole interval, red below.", note=True,
         ),
-        page.table(("", ""), head_rows(card)),
+        page.facts(head_rows(card)),
     ]  # fmt: skip
     if card["scale"] == "smoke":
         parts.insert(0, page.paragraph("A smoke run, to see that all works: its figures mean nothing."))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import multiprocessing
 import os
+import threading
 import time
 import traceback
 from collections.abc import Iterator, Sequence
@@ -52,7 +53,7 @@ class Task:
 def measure(agent: str, task: Task) -> dict[str, Any]:
     """What a part found, or ``unplayed`` (the agent says it is not for that table), or ``error`` (it failed)."""
     cpu = time.process_time()
-    found: dict[str, Any] = {"part": task.name, **asdict(task)}
+    found: dict[str, Any] = {"part": task.name, **asdict(task), "dice": list(task.dice)}  # as JSON gives it back
     try:
         policy = registry.make(agent, task.variant, task.seats)
     except ValueError as error:
@@ -123,13 +124,25 @@ def _measured(agent: str, tasks: Sequence[Task], workers: int) -> Iterator[dict[
         yield from (measure(agent, task) for task in tasks)
         return
     os.environ.setdefault("OMP_NUM_THREADS", "1")  # for the new processes: the workers share the cores among themselves
-    with ProcessPoolExecutor(workers, multiprocessing.get_context("spawn")) as pool:
+    with ProcessPoolExecutor(workers, multiprocessing.get_context("spawn"), _end_with_parent) as pool:
         try:
             for future in as_completed([pool.submit(measure, agent, task) for task in tasks]):
                 yield future.result()
         except BaseException:
             pool.shutdown(cancel_futures=True)
             raise
+
+
+def _end_with_parent() -> None:
+    """Let a worker end when its parent was killed: by itself it would wait for work for ever."""
+    parent = multiprocessing.parent_process()
+
+    def watch() -> None:
+        if parent is not None:
+            parent.join()
+            os._exit(1)
+
+    threading.Thread(target=watch, daemon=True).start()
 
 
 def _read_parts(path: Path, head: dict[str, Any]) -> dict[str, dict[str, Any]]:

@@ -16,6 +16,7 @@ h1 { font-size: 1.6rem } h2 { font-size: 1.2rem; margin-top: 2.2rem; border-bott
 table { border-collapse: collapse; margin: 1rem 0; font-size: .9rem; display: block; overflow-x: auto }
 th, td { padding: .25rem .7rem; border-bottom: 1px solid #e5e5e5; text-align: right; white-space: nowrap }
 th:first-child, td:first-child { text-align: left }
+.facts td { text-align: left; white-space: normal; overflow-wrap: anywhere }
 img { max-width: 100% } .note { color: #666; font-size: .9rem }
 .above { color: #11692b } .below { color: #a31515 }
 """
@@ -47,6 +48,11 @@ def table(header: Sequence[Any], rows: Iterable[Sequence[Any]]) -> Html:
     head = "".join(f"<th>{text(h)}</th>" for h in header)
     body = "".join("<tr>" + "".join(f"<td>{text(cell)}</td>" for cell in row) + "</tr>" for row in rows)
     return Html(f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>")
+
+
+def facts(rows: Iterable[Sequence[Any]]) -> Html:
+    """A table of names and what belongs to them, which may be long."""
+    return Html("<table class=facts>" + "".join(f"<tr><td>{text(k)}</td><td>{text(v)}</td></tr>" for k, v in rows) + "</table>")
 
 
 def judged(estimate: Any, fair: float) -> Html:

@@ -23,9 +23,10 @@ class Guard:
 
     def act(self, observations: Int8Array, masks: Int8Array, rng: np.random.Generator) -> npt.NDArray[np.int64]:
         """The policy's actions, made legal."""
-        legal = masks == 1  # taken before the policy could write into what it is shown
+        legal = masks == 1
+        shown = observations.copy(), masks.copy()  # which the policy may write into
         begun, cpu_begun = time.perf_counter(), time.process_time()
-        actions = np.asarray(self.policy.act(observations, masks, rng))
+        actions = np.asarray(self.policy.act(*shown, rng))
         self.seconds += time.perf_counter() - begun
         self.cpu_seconds += time.process_time() - cpu_begun
         self.decisions += len(legal)
@@ -39,7 +40,7 @@ class Guard:
         actions = actions.astype(np.int64)
         if bad.size:
             self.illegal += bad.size
-            actions[bad] = UniformPolicy().act(observations[bad], legal[bad].astype(np.int8), rng)
+            actions[bad] = UniformPolicy().act(observations[bad], masks[bad], rng)
         return actions
 
     def probs(self, observations: Int8Array, masks: Int8Array) -> npt.NDArray[np.float64]:
