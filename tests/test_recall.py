@@ -108,7 +108,7 @@ def test_more_recall_is_harder_to_exploit() -> None:
         s = solver("joker", (1, 1), bids)
         s.iterate(200)
         found.append(judged(s).nash_conv)
-    assert found[0] > 2 * found[1] > 4 * found[2]
+    assert found[0] > 1.5 * found[1] > 3 * found[2]
     assert found[2] < 0.025
 
 
