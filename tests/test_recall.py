@@ -112,7 +112,7 @@ def test_more_recall_is_harder_to_exploit() -> None:
     assert found[2] < 0.025
 
 
-@pytest.mark.parametrize(("v", "dice", "palifico"), [("box:calza=anyone", (1, 1), False), ("classic", (1, 2), True), ("pascal", (1, 2), False)])
+@pytest.mark.parametrize(("v", "dice", "palifico"), [("box:calza=anyone", (1, 1), False), ("classic", (1, 2), True), ("pascal", (1, 1), False)])
 def test_every_kind_of_round_is_played_as_it_was_solved(v: str, dice: tuple[int, int], palifico: bool) -> None:
     s = solver(pe.variant("box", calza="anyone") if ":" in v else v, dice, 2, palifico)
     before = judged(s).nash_conv
@@ -123,9 +123,10 @@ def test_every_kind_of_round_is_played_as_it_was_solved(v: str, dice: tuple[int,
 
 
 def test_sampled_hands_lead_to_the_same_place() -> None:
-    s = solver("joker", (2, 1), 2, sample=8, seed=3)
-    s.iterate(200)
-    assert judged(s).nash_conv < 0.06
+    s = solver("joker", (1, 1), 3, sample=3, seed=3)
+    s.iterate(300)
+    assert judged(s).nash_conv < 0.1
+    assert s.value() == pytest.approx(-0.0214, abs=0.01)
 
 
 def test_payoffs_matter_by_their_order_alone_where_a_round_has_two_outcomes() -> None:
