@@ -54,7 +54,7 @@ def named(kind: str, v: str, dice: Dice, more: str = "") -> str:
     return f"{kind}/{v}/{dice[0]}v{dice[1]}" + more
 
 
-def round_item(v: str, dice: Dice, palifico: bool = False, seconds: float = 300, target: float = 1e-4, heavy: bool = False) -> Item:
+def round_item(v: str, dice: Dice, palifico: bool = False, seconds: float = 1800, target: float = 1e-4, heavy: bool = False) -> Item:
     """The value of a round, as a certified interval."""
 
     def measure() -> Record:
@@ -103,11 +103,12 @@ def recall_item(v: str, dice: Dice, recall: int, iterations: int, heavy: bool = 
 
 def items() -> list[Item]:
     """All numbers, in the order in which they are measured."""
-    rounds = [round_item(v, dice) for v in VARIANTS for dice in SPLITS]
-    rounds += [round_item("evening:paco_open=always", (1, 1)), round_item("joker:pacos_wild=False", (1, 1))]
-    rounds += [round_item(v, dice, target=1e-3) for v in ("classic", "box") for dice in ((2, 2), (3, 1), (1, 3))]
+    rounds = [round_item(v, (1, 1)) for v in (*VARIANTS, "evening:paco_open=always", "joker:pacos_wild=False")]
     # raise rule and opening on Pacos do not matter in a palifico round: one preset without Calza, one with
     rounds += [round_item(v, (1, n), palifico=True) for v in ("classic", "marquoir") for n in range(1, 6)]
+    rounds += [round_item(v, dice) for v in ("classic", "box") for dice in SPLITS[1:]]
+    rounds += [round_item(v, dice, target=1e-3) for v in ("classic", "box") for dice in ((2, 2), (3, 1), (1, 3))]
+    rounds += [round_item(v, dice, target=1e-3) for v in VARIANTS if v not in ("classic", "box") for dice in SPLITS[1:]]
     rounds += [round_item(v, (2, 2), seconds=3600, heavy=True) for v in ("evening", "marquoir")]
     matches = [match_item(v, 2) for v in ("classic", "box")] + [match_item(v, 2, heavy=True) for v in ("evening", "pascal", "marquoir")]
     limited = [recall_item("joker", (1, 1), m, 2000) for m in (2, 3, 4)]

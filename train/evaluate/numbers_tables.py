@@ -26,6 +26,8 @@ def interval(record: dict[str, Any] | None) -> str:
 def table(header: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
     """A table in Markdown; rows of nothing but gaps are left out."""
     shown = [row for row in rows if any(cell != NOT_KEPT for cell in row[1:])]
+    if not shown:
+        return "Not measured yet."
     return "\n".join("| " + " | ".join(row) + " |" for row in [header, ["---"] * len(header), *shown])
 
 

@@ -44,6 +44,7 @@ class Options:
     target: float = 1e-3  # NashConv at which an exact round is good enough
     exact_gib: float = 0.5  # a round whose exact tables need no more is solved exactly
     recall: int = 3  # how many bids are remembered elsewhere
+    iterations: int | None = None  # elsewhere, instead of so many seconds
     sweeps: int = 3  # with Calza: how often all rounds are solved, each time with the values found before
     threads: int | None = None  # by default one per core
 
@@ -75,7 +76,10 @@ def solve(o: Options, v: Variant, s: State, pay: npt.NDArray[np.float64]) -> tup
         found = Solved("exact", (lower + upper) / 2, lower, upper, tree.num_states, exact.iterations, time.monotonic() - start)
         return rounded(RoundTable(tree, exact.sums, (lower, upper)), LEVELS), found
     limited = RecallSolver(tree, pay, o.recall, o.threads)
-    iterate_for(limited, o.seconds)
+    if o.iterations is None:
+        iterate_for(limited, o.seconds)
+    else:
+        limited.iterate(o.iterations)
     value, seconds = limited.value(), time.monotonic() - start
     return rounded(limited.table(), 255), Solved(f"recall {o.recall}", value, None, None, limited.num_states, limited.iterations, seconds)
 
