@@ -48,7 +48,7 @@ class Config(Section):
     figure: str
 
 
-SMOKE = ("rounds=[[1, 1]]", "seeds=[1]", "decisions=1500", "points=1", "dcfr_iterations=2", "overrides={}", "table=", "figure=")
+SMOKE = ("rounds=[[1, 1]]", "seeds=[1]", "decisions=1500", "points=1", "dcfr_iterations=2", "overrides={}", "table=''", "figure=''")
 
 
 @dataclass(frozen=True)

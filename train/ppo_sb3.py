@@ -200,7 +200,7 @@ class SB3:
         model._last_obs = self.door.restore(under_prefix("tables", arrays))
         model._last_episode_starts = self.door.lengths == 0
         model.num_timesteps, model._n_updates = about["decisions"], about["updates"]
-        model.ep_info_buffer = deque(about["episodes"], maxlen=model._stats_window_size)
+        model.ep_info_buffer, model.ep_success_buffer = deque(about["episodes"], maxlen=model._stats_window_size), deque()
         load_torch_generator(arrays)
         load_numpy_generator(arrays)
 
