@@ -76,6 +76,7 @@ class MMD:
         self.average: Average | None = None
         self.collector = Collector(self.act, self.pool.policy, self.rng)
         self.next_snapshot = config.pool.every
+        self._share_out_pool()
 
     @torch.no_grad()
     def act(self, inputs: Float32Array, sizes: npt.NDArray[np.int16]) -> Float32Array:
@@ -103,9 +104,12 @@ class MMD:
         if self.config.pool.share > 0 and self.decisions >= self.next_snapshot:
             self.next_snapshot = self.decisions + self.config.pool.every
             self.pool.add(module_arrays(self.actor))
-            for tables in self.groups:
-                tables.pool_weights = self.pool.weights()
+            self._share_out_pool()
         return figures
+
+    def _share_out_pool(self) -> None:
+        for tables in self.groups:
+            tables.pool_weights = self.pool.weights()
 
     def _average(self, batch: int) -> None:
         if self.average is None:  # its horizon is a share of the run, counted in updates
@@ -225,12 +229,11 @@ class MMD:
             horizon, count = about["average"]
             self.average = Average(horizon, count, under_prefix("average", arrays))
         self.pool.restore(under_prefix("pool", arrays))
+        self._share_out_pool()
         for i, tables in enumerate(self.groups):
             kept = under_prefix(f"tables.{i}", arrays)
             tables.batch.states.view(np.uint8)[:] = kept["states"]
             tables.lineups[:] = kept["lineups"]
-            if self.pool.hashes:
-                tables.pool_weights = self.pool.weights()
 
     def start_from(self, arrays: Arrays) -> None:
         """Take over the networks of another run's state, nothing else."""
