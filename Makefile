@@ -48,6 +48,7 @@ demo: setup ## train an agent by self-play in a few minutes and show how it does
 
 bench: setup ## speed, as ratios to OpenSpiel and PettingZoo in one run
 	$(BIN)/python -m train.bench
+	$(BIN)/python -m train.bench --training --rounds 5 --seconds 5 --out runs/bench-training.json
 
 golden: setup ## write the golden playthroughs anew, to be read before they are committed
 	$(BIN)/python -m tests.golden

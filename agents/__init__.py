@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-import json
 from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-from perudo_env.policy import Policy
+import numpy as np
+import numpy.typing as npt
+
+from agents.checkpoint import read_about
+from perudo_env.policy import Int8Array, Policy
 from perudo_env.variant import Variant, as_variant, nearest, table_size
 
 BASELINES: dict[str, str] = {
@@ -19,7 +22,11 @@ BASELINES: dict[str, str] = {
 }
 """The scripted agents: name -> ``module:class``. They read every table, so take no arguments."""
 
-LOADERS: dict[str, str] = {"mlp": "agents.neural:load_policy", "tabular": "agents.tabular:load_policy"}
+LOADERS: dict[str, str] = {
+    "mlp": "agents.neural:load_policy",
+    "tabular": "agents.tabular:load_policy",
+    "recall": "agents.tabular:load_policy",  # tables of players who remember the last bids only
+}
 """How learned agents are read: the ``kind`` in a folder's ``policy.json`` -> ``module:function(folder, variant, num_seats)``."""
 
 CHECKPOINTS = Path(__file__).parent / "checkpoints"
@@ -29,7 +36,7 @@ CHECKPOINTS = Path(__file__).parent / "checkpoints"
 def make(name_or_path: str | Path, variant: Variant | str, num_seats: int) -> Policy:
     """The agent of a name, a checkpoint folder, or ``package.module:factory``, for a table of ``num_seats``.
 
-    A factory is called as ``factory(variant, num_seats)``. Raises ``ValueError`` for anything else, naming the
+    A factory is called as ``factory(variant, num_seats)``; what it gives must have ``act``, and may have ``probs``. Raises ``ValueError`` for anything else, naming the
     nearest known name, and for whatever does not give a Policy.
     """
     variant, num_seats = as_variant(variant), table_size(num_seats)
@@ -41,7 +48,7 @@ def make(name_or_path: str | Path, variant: Variant | str, num_seats: int) -> Po
     if text in names():
         return load(CHECKPOINTS / text, variant, num_seats)
     if ":" in text:
-        return _policy(text, _imported(text)(variant, num_seats))
+        return _policy(text, _called(text, variant, num_seats))
     raise ValueError(
         f"unknown agent {text!r}{nearest(text, names())}: use one of {', '.join(names())}, a checkpoint folder, or package.module:factory"
     )
@@ -56,13 +63,9 @@ def load(folder: str | Path, variant: Variant | str, num_seats: int) -> Policy:
     card = Path(folder) / "policy.json"
     if not card.is_file():
         raise ValueError(f"{str(folder)!r} is not a checkpoint folder: it has no policy.json")
-    try:
-        kind = json.loads(card.read_text(encoding="utf-8"))["kind"]
-    except (ValueError, KeyError, TypeError) as error:
-        raise ValueError(f"{card} is not a JSON object with a 'kind'") from error
-    if kind not in LOADERS:
-        known = ", ".join(LOADERS) or "none yet"
-        raise ValueError(f"{card} has kind {kind!r}{nearest(kind, LOADERS)}: the kinds known are {known}")
+    kind = read_about(card.parent).get("kind")
+    if not isinstance(kind, str) or kind not in LOADERS:
+        raise ValueError(f"{card} has kind {kind!r}{nearest(str(kind), LOADERS)}: the kinds known are {', '.join(LOADERS)}")
     return _policy(str(folder), _imported(LOADERS[kind])(Path(folder), variant, num_seats))
 
 
@@ -83,12 +86,34 @@ def _imported(path: str) -> Any:
     return found
 
 
+def _called(path: str, variant: Variant, num_seats: int) -> Any:
+    try:
+        return _imported(path)(variant, num_seats)
+    except TypeError as error:
+        raise ValueError(f"agent {path!r} could not be made by calling it with (variant, num_seats): {error}") from error
+
+
+class ActOnly:
+    """A policy that chooses but states no probabilities; ``probs`` raises ``NotImplementedError``."""
+
+    def __init__(self, name: str, chooser: Any) -> None:
+        self.name, self.chooser = name, chooser
+
+    def act(self, observations: Int8Array, masks: Int8Array, rng: np.random.Generator) -> npt.NDArray[np.int64]:
+        """As the chooser acts."""
+        actions: npt.NDArray[np.int64] = self.chooser.act(observations, masks, rng)
+        return actions
+
+    def probs(self, observations: Int8Array, masks: Int8Array) -> npt.NDArray[np.float64]:
+        """None: raises ``NotImplementedError``."""
+        raise NotImplementedError(f"agent {self.name!r} has no probs, the probabilities of its actions")
+
+
 def _policy(name: str, made: Any) -> Policy:
-    if not isinstance(made, Policy):
-        raise ValueError(
-            f"agent {name!r} gave {type(made).__name__}, which has no act and probs: it is not a Policy"
-        )
-    return made
+    if isinstance(made, type) or not callable(getattr(made, "act", None)):
+        what = f"the class {made.__name__}, not one of it" if isinstance(made, type) else f"{type(made).__name__}, which has no act"
+        raise ValueError(f"agent {name!r} gave {what}: it is not a Policy")
+    return made if isinstance(made, Policy) else ActOnly(name, made)
 
 
 __all__ = ["BASELINES", "CHECKPOINTS", "LOADERS", "load", "make", "names"]

@@ -1,12 +1,11 @@
 """Learned agents as plain NumPy: a masked multi-layer perceptron, and the checkpoint folder that holds one.
 
 A checkpoint folder has ``policy.json`` (what it is, for which tables, how it was made), ``weights.safetensors`` and
-``README.md`` (the card). Playing one needs no torch, and loading one executes nothing.
+``README.md`` (the card); ``agents.checkpoint`` reads and writes them. Playing one needs no torch, and loading one executes nothing.
 """
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -14,9 +13,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 from safetensors import SafetensorError
-from safetensors.numpy import load_file, save_file
+from safetensors.numpy import load, save
 
 from agents import relative
+from agents.checkpoint import WEIGHTS, read_about, read_weights, write_checkpoint
 from agents.features import bid_chances
 from perudo_env.actions import num_actions
 from perudo_env.observation import Layout, layout
@@ -112,7 +112,7 @@ def save_policy(
     folder: Path, weights: Mapping[str, npt.NDArray[Any]], variants: Variant | Sequence[Variant], seats: int | Sequence[int],
     made: Mapping[str, Any], card: str, *, inputs: str = "observation",
 ) -> None:  # fmt: skip
-    """Write a checkpoint folder for tables of ``variants`` and ``seats``; each file appears whole or not at all.
+    """Write a checkpoint folder for tables of ``variants`` and ``seats``; see ``agents.checkpoint`` for what a kill leaves.
 
     ``made`` tells how the agent came to be. A network of the observation itself plays tables of one size only.
     """
@@ -127,16 +127,7 @@ def save_policy(
         "layout": _shape_of(inputs, variants[0], seats[0])[0],
         **made,
     }
-    folder.mkdir(parents=True, exist_ok=True)
-    arrays = {name: np.ascontiguousarray(array) for name, array in weights.items()}
-    for name, write in (
-        ("weights.safetensors", lambda path: save_file(arrays, path)),
-        ("README.md", lambda path: path.write_text(card, encoding="utf-8")),
-        ("policy.json", lambda path: path.write_text(json.dumps(about, indent=2) + "\n", encoding="utf-8")),
-    ):
-        unfinished = folder / f".{name}.tmp"
-        write(unfinished)
-        unfinished.replace(folder / name)
+    write_checkpoint(folder, save({name: np.ascontiguousarray(array) for name, array in weights.items()}), about, card)
 
 
 def load_policy(folder: Path, variant: Variant | str, num_seats: int) -> MLPPolicy | RelativePolicy:
@@ -146,36 +137,32 @@ def load_policy(folder: Path, variant: Variant | str, num_seats: int) -> MLPPoli
     not what they should be; nothing in them is executed.
     """
     variant = as_variant(variant)
-    about = _read_json(folder / "policy.json")
+    about = read_about(folder)
     if about.get("schema") != SCHEMA:
         raise ValueError(f"{folder} has schema {about.get('schema')!r}: this version reads {SCHEMA}")
     inputs = about.get("inputs")
-    if inputs not in INPUTS:
+    if not isinstance(inputs, str) or inputs not in INPUTS:
         raise ValueError(f"{folder} has inputs {inputs!r}: this version knows {', '.join(INPUTS)}")
-    trained = [parse_variant(text) for text in about.get("variants", [])]
-    if variant not in trained or num_seats not in about.get("seats", []):
-        names = ", ".join(map(str, trained))
-        raise ValueError(f"{folder} was trained for {names} with {about.get('seats')} seats, not for {variant} with {num_seats}")
+    trained, seats = _list_of(folder, about, "variants", str), _list_of(folder, about, "seats", int)
+    if variant not in map(parse_variant, trained) or num_seats not in seats:
+        raise ValueError(f"{folder} was trained for {', '.join(trained)} with {seats} seats, not for {variant} with {num_seats}")
     layout_hash, num_inputs, num_outputs = _shape_of(inputs, variant, num_seats)
     if about.get("layout") != layout_hash:
         raise ValueError(f"{folder} was trained on observation layout {about.get('layout')!r}; this version has {layout_hash!r}")
-    path = folder / "weights.safetensors"
+    content, path = read_weights(folder, about), folder / WEIGHTS
     try:
-        weights = load_file(path)
-    except (OSError, SafetensorError) as error:
+        weights = load(content)
+    except (SafetensorError, KeyError, TypeError, ValueError) as error:
         raise ValueError(f"{path} is not a safetensors file that can be read: {error}") from error
     _check_shapes(path, weights, num_inputs, num_outputs)
     return INPUTS[inputs](weights)
 
 
-def _read_json(path: Path) -> dict[str, Any]:
-    try:
-        about = json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError) as error:
-        raise ValueError(f"{path} is not a JSON file that can be read: {error}") from error
-    if not isinstance(about, dict):
-        raise ValueError(f"{path} is not a JSON object")
-    return about
+def _list_of(folder: Path, about: Mapping[str, Any], key: str, kind: type) -> list[Any]:
+    found = about.get(key)
+    if not isinstance(found, list) or not all(isinstance(x, kind) for x in found):
+        raise ValueError(f"{folder} has {key} {found!r}: a list of {kind.__name__} belongs there")
+    return found
 
 
 def _check_shapes(path: Path, weights: Mapping[str, npt.NDArray[Any]], inputs: int, outputs: int) -> None:
@@ -183,10 +170,12 @@ def _check_shapes(path: Path, weights: Mapping[str, npt.NDArray[Any]], inputs: i
     depth = len(weights) // 2
     for i in range(depth):
         weight, bias = weights.get(f"layers.{i}.weight"), weights.get(f"layers.{i}.bias")
-        if weight is None or bias is None or weight.ndim != 2 or weight.shape[1] != width or bias.shape != weight.shape[:1]:
-            raise ValueError(f"{path}: layer {i} is missing or does not take {width} inputs")
+        if weight is None or bias is None or {weight.dtype.kind, bias.dtype.kind} != {"f"} or weight.ndim != 2 or weight.shape[1] != width or bias.shape != weight.shape[:1]:
+            raise ValueError(f"{path}: layer {i} is missing, is not of floating-point numbers, or does not take {width} inputs")
         if not (np.isfinite(weight).all() and np.isfinite(bias).all()):
             raise ValueError(f"{path}: layer {i} holds numbers that are not finite")
         width = len(bias)
+    if len(weights) != 2 * depth:
+        raise ValueError(f"{path} holds {len(weights)} arrays: a weight and a bias for each of {depth} layers belong there")
     if depth == 0 or width != outputs:
         raise ValueError(f"{path}: the last layer gives {width} logits, not {outputs}")

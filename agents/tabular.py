@@ -5,16 +5,19 @@ Tables are kept as ``.npz`` files of plain numbers, read with ``allow_pickle=Fal
 
 from __future__ import annotations
 
-import json
+import zlib
 from collections.abc import Iterable, Sequence
 from importlib import import_module
 from pathlib import Path
 from typing import Any
+from zipfile import BadZipFile
 
 import numpy as np
 import numpy.typing as npt
 
+from agents.checkpoint import read_about
 from agents.public_tree import HAND_BASE, NO_BID, Graph, PublicTree, descend, hand_numbers
+from agents.suffixes import SuffixGraph, bid_ranks, follow, suffix_graph
 from perudo_env.actions import CALZA, DUDO, FIRST_BID, PASS, num_actions
 from perudo_env.jit import kernel
 from perudo_env.observation import Layout, layout, switch_slices
@@ -38,19 +41,37 @@ Key = tuple[int, ...]
 
 
 class RoundTable:
-    """The strategies of both seats in one round: a weight per row of the tree and hand, see ``public_tree``.
+    """The strategies of both seats in one round: a weight per row and hand of the seat.
 
-    ``weights[seat]`` is a flat array of ``tree.num_entries[seat]`` numbers, not negative; a block with no positive
-    weight for a hand is a position that the strategy never reaches. Raises ``ValueError`` for arrays of a wrong size.
+    Rows are those of the tree, see ``public_tree``, or, where only the last ``recall`` bids are remembered, those of their
+    ``suffixes``. ``weights[seat]`` is a flat array, hands next to each other, of numbers that are not negative; a block
+    with no positive weight for a hand is a position that the strategy never reaches. Raises ``ValueError`` for arrays
+    of a wrong size.
     """
 
-    def __init__(self, tree: PublicTree, weights: Sequence[npt.NDArray[Any]], bracket: tuple[float, float] | None = None) -> None:
+    def __init__(
+        self, tree: PublicTree, weights: Sequence[npt.NDArray[Any]], bracket: tuple[float, float] | None = None, recall: int | None = None
+    ) -> None:
+        self.suffixes = None if recall is None else suffix_graph(tree.graph, recall)
         sizes = tuple(w.size for w in weights)
-        if sizes != tree.num_entries:
-            raise ValueError(f"weights of {sizes} numbers do not fit the round {tree}: it has {tree.num_entries}")
-        self.tree, self.weights, self.bracket = tree, tuple(weights), bracket
+        wanted = tree.num_entries if self.suffixes is None else tuple((self.suffixes.num_rows * tree.num_hands).tolist())
+        if sizes != wanted:
+            raise ValueError(f"weights of {sizes} numbers do not fit the round {tree.dice} under {tree.variant}: it has {wanted}")
+        self.tree, self.weights, self.bracket, self.recall = tree, tuple(weights), bracket, recall
         self.ids, self.slots = _bid_places(tree.graph)
         self.key = table_key(tree)
+
+    def locate(self, said: npt.NDArray[np.bool_]) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
+        """The standing bid's index and the first row of weights after sequences of bids, each ``(positions,)``; -1 if not of this round.
+
+        ``said`` ``(positions, bids)``: which bids were made, in the order of ``ids``.
+        """
+        standing, rows = np.empty(len(said), np.int64), np.empty(len(said), np.int64)
+        if self.suffixes is None:
+            locate(self.tree.graph, said, self.ids, standing, rows)
+        else:
+            locate_suffixes(self.tree.graph, self.suffixes, said, self.ids, standing, rows)
+        return standing, rows
 
     def save(self, path: Path | str) -> None:
         """Write a compressed ``.npz`` file, which :meth:`load` reads."""
@@ -58,6 +79,7 @@ class RoundTable:
         np.savez_compressed(
             path, first=self.weights[0], second=self.weights[1], dice=np.array(t.dice), palifico=np.array(t.palifico),
             total=np.array(t.total), variant=np.array(str(v)), bracket=np.array(self.bracket or (np.nan, np.nan)),
+            recall=np.array(self.recall or 0),
         )  # fmt: skip
 
     @classmethod
@@ -70,26 +92,19 @@ class RoundTable:
                 tree = PublicTree(variant, dice, bool(file["palifico"]), int(file["total"]))
                 weights = [file["first"], file["second"]]
                 lower, upper = file["bracket"].tolist()
-        except (KeyError, TypeError, ValueError, OSError, EOFError) as error:
+                recall = int(file["recall"]) if "recall" in file else 0
+        except (KeyError, TypeError, ValueError, OSError, EOFError, BadZipFile, zlib.error) as error:
             raise ValueError(f"{path} is not a table of a solved round: {error}") from error
         for w in weights:
             if w.dtype.kind not in "uf" or not np.isfinite(w).all() or (w < 0).any():
                 raise ValueError(f"{path} holds weights that are no finite numbers from 0")
-        return cls(tree, weights, (lower, upper))
+        return cls(tree, weights, (lower, upper), recall or None)
 
 
 def _bid_places(graph: Graph) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
     """Action ids of a graph's bids, each after all that it may follow, and the columns of an observation's bids they have."""
-    rank: dict[int, int] = {}
-
-    def visit(i: int, depth: int) -> None:
-        if rank.get(i, -1) < depth:
-            rank[i] = depth
-            for child in graph.raises[graph.first[i] : graph.first[i + 1]].tolist():
-                visit(child, depth + 1)
-
-    visit(NO_BID, 0)
-    ids = np.array([graph.action[i] for i in sorted(rank, key=lambda i: rank[i]) if i != NO_BID], np.int64)
+    order = np.argsort(bid_ranks(graph), kind="stable")
+    ids = graph.action[order[order != NO_BID]]
     return ids, ids - FIRST_BID
 
 
@@ -131,23 +146,45 @@ def observation_keys(observations: Int8Array, look: Layout) -> npt.NDArray[np.in
 
 
 @kernel
+def locate(graph: Graph, said: np.ndarray, ids: np.ndarray, standing: np.ndarray, rows: np.ndarray) -> None:
+    """Where sequences of bids lead, see :func:`descend`; ``said`` (positions, bids): which were made, columns in the order of ``ids``."""
+    bids = np.zeros(ids.size, np.int64)
+    for k in range(standing.size):
+        standing[k], rows[k], _ = descend(graph, bids, write_bids(said[k], ids, bids))
+
+
+@kernel
+def locate_suffixes(graph: Graph, suffixes: SuffixGraph, said: np.ndarray, ids: np.ndarray, standing: np.ndarray, rows: np.ndarray) -> None:
+    """The same where only the last bids are remembered."""
+    bids = np.zeros(ids.size, np.int64)
+    for k in range(standing.size):
+        node = follow(graph, suffixes, bids, write_bids(said[k], ids, bids))
+        standing[k], rows[k] = (suffixes.bid[node], suffixes.row[node]) if node >= 0 else (-1, 0)
+
+
+@kernel
+def write_bids(said: np.ndarray, ids: np.ndarray, bids: np.ndarray) -> int:
+    """Write the bids that were made, in order; returns how many."""
+    length = 0
+    for i in range(ids.size):
+        if said[i]:
+            bids[length] = ids[i]
+            length += 1
+    return length
+
+
+@kernel
 def fill_probs(
-    graph: Graph, hands: int, weights: np.ndarray, numbers: np.ndarray, said: np.ndarray, ids: np.ndarray, window: np.ndarray,
-    calza_asked: bool, rows: np.ndarray, out: np.ndarray, found: np.ndarray,
+    graph: Graph, hands: int, weights: np.ndarray, numbers: np.ndarray, standing: np.ndarray, first_rows: np.ndarray,
+    window: np.ndarray, calza_asked: bool, rows: np.ndarray, out: np.ndarray, found: np.ndarray,
 ) -> None:  # fmt: skip
     """Write the probabilities of one seat's positions into the given rows of ``out`` and set ``found`` there.
 
-    ``said`` (positions, bids): which bids were made, columns in the order of ``ids``; ``numbers`` the hands. With
-    ``calza_asked`` the game asks for Calza apart, in the positions of ``window``.
+    ``standing`` and ``first_rows`` as of :func:`locate`, ``numbers`` the hands. With ``calza_asked`` the game asks for
+    Calza apart, in the positions of ``window``.
     """
-    bids = np.zeros(ids.size, np.int64)
     for k in range(rows.size):
-        length = 0
-        for i in range(ids.size):
-            if said[k, i]:
-                bids[length] = ids[i]
-                length += 1
-        at, row, _ = descend(graph, bids, length)
+        at, row = standing[k], first_rows[k]
         if at < 0 or numbers[k] < 0:
             continue
         to = out[rows[k]]
@@ -225,7 +262,7 @@ class TabularPolicy(SampledPolicy):
             chosen = np.flatnonzero((opened == (seat == 0)) & ~above & ~strange)
             fill_probs(
                 tree.graph, tree.num_hands[seat], table.weights[seat], hand_numbers(tree.dice[seat], tree.variant.num_faces)[codes[chosen]],
-                said[chosen][:, table.slots], table.ids, window[chosen], tree.variant.calza == "anyone", rows[chosen], out, found,
+                *table.locate(said[chosen][:, table.slots]), window[chosen], tree.variant.calza == "anyone", rows[chosen], out, found,
             )  # fmt: skip
 
 
@@ -261,8 +298,19 @@ def exact_policy(variant: Variant | None = None, fallback: Policy | None = None,
 def load_policy(folder: Path | str, variant: Variant | str, num_seats: int) -> TabularPolicy:
     """The tabular agent of a checkpoint folder, as the registry makes it.
 
-    ``policy.json`` names the agent that decides where the tables do not. Raises ``ValueError`` as :func:`load_tables`.
+    ``policy.json`` names who decides where the tables do not: a scripted agent, or a checkpoint folder inside this one. With
+    ``"exact": true`` the tables of the shipped exact agent are played besides its own. Raises ``ValueError`` as
+    :func:`load_tables`.
     """
     registry: Any = import_module("agents")  # here: it imports this module
-    fallback = json.loads((Path(folder) / "policy.json").read_text(encoding="utf-8"))["fallback"]
-    return TabularPolicy(load_tables(folder, as_variant(variant)), registry.make(fallback, variant, num_seats))
+    folder, about = Path(folder), read_about(Path(folder))
+    fallback = str(about.get("fallback"))
+    # a folder must not have code of its choice imported
+    inside = fallback == Path(fallback).name and (folder / fallback / "policy.json").is_file()
+    if not inside and fallback not in registry.BASELINES:
+        raise ValueError(f"{folder} has fallback {fallback!r}: one of {', '.join(registry.BASELINES)} or a checkpoint folder inside belongs there")
+    rest = registry.load(folder / fallback, variant, num_seats) if inside else registry.make(fallback, variant, num_seats)
+    folders = [EXACT] if about.get("exact") else []
+    if not folders or any(folder.glob("*.npz")):
+        folders.append(folder)
+    return TabularPolicy([t for f in folders for t in load_tables(f, as_variant(variant))], rest)

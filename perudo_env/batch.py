@@ -7,6 +7,7 @@ of one on a lone record. ``Game`` uses them with a batch of one.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from copy import copy
 from typing import Any
 
 import numpy as np
@@ -315,6 +316,16 @@ class Batch:
         for row in np.unique(counts, axis=0):
             starting_dice(self.variant, self.num_seats, row)
         return counts.astype(np.int8)
+
+    def take(self, rows: npt.ArrayLike) -> Batch:
+        """A batch of copies of these games, in this order; one may be named more than once. Copies go their own ways."""
+        where = self._where(rows)
+        taken = copy(self)
+        taken.num_games, taken._all = where.size, np.arange(where.size)
+        # as bytes: NumPy copies a structured array field by field, ten times slower
+        whole = self.states.view(np.dtype((np.void, self.states.dtype.itemsize)))
+        taken.states = whole[where].view(self.states.dtype)
+        return taken
 
     @property
     def seat(self) -> Int8Array:

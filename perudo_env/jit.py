@@ -12,8 +12,8 @@ from typing import Any
 import numba
 import numpy as np
 
-_disabled = bool(getattr(numba.config, "DISABLE_JIT", 0))
-if _disabled:
+jit_disabled = bool(getattr(numba.config, "DISABLE_JIT", 0))
+if jit_disabled:
     # The random generator wraps around in 64 bits on purpose; plain NumPy scalars would warn of it.
     np.seterr(over="ignore")
 
@@ -34,7 +34,7 @@ def kernel(function: Callable[..., Any]) -> Any:
     Numba trusts a kernel on disk as long as the kernel's own file is unchanged, even if one that it calls, in another
     file, has changed. So the stamp it compares is widened to all sources of the engine and of the kernel's folder.
     """
-    if _disabled:
+    if jit_disabled:
         return function
     dispatcher: Any = numba.njit(cache=True, nogil=True)(function)
     own = Path(function.__code__.co_filename).parent
@@ -49,7 +49,7 @@ _announced = False
 def announce_compilation(dispatcher: Any) -> None:
     """Say once, on stderr, that the kernels are about to be compiled, unless ``dispatcher`` is on disk already."""
     global _announced
-    if _announced or _disabled:
+    if _announced or jit_disabled:
         return
     _announced = True
     if not Path(dispatcher._cache._cache_file._index_path).exists():

@@ -8,7 +8,16 @@ from pathlib import Path
 from perudo_env.observation import LAYOUT
 from perudo_env.rulebook_texts import SILENT
 from perudo_env.variant import RULE_TEXTS, SWITCHES, VARIANTS
+from train.evaluate.numbers import read
+from train.evaluate.numbers_tables import (
+    agents_table,
+    matches_table,
+    palifico_table,
+    recall_table,
+    rounds_table,
+)
 
+NUMBERS = (rounds_table, palifico_table, matches_table, agents_table, recall_table)
 README = Path(__file__).parent.parent / "README.md"
 
 
@@ -29,7 +38,9 @@ def variants_table() -> str:
 
 def filled(text: str) -> str:
     """README with its generated parts made anew."""
-    for name, made in (("layout", layout_table()), ("variants", variants_table())):
+    kept = read()
+    made_of_numbers = [(t.__name__.removesuffix("_table"), t(kept)) for t in NUMBERS]
+    for name, made in (("layout", layout_table()), ("variants", variants_table()), *made_of_numbers):
         text = re.sub(rf"(<!-- {name} -->\n).*?(<!-- /{name} -->)", lambda m, made=made: f"{m[1]}{made}\n{m[2]}", text, flags=re.DOTALL)
     return text
 

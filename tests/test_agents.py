@@ -212,7 +212,7 @@ def test_bad_agents_are_refused_with_what_would_be_right(tmp_path):
     with pytest.raises(ValueError, match="no policy"):
         agents.load(tmp_path, "classic", 4)
     (tmp_path / "policy.json").write_text("{")
-    with pytest.raises(ValueError, match="not a JSON object with a 'kind'"):
+    with pytest.raises(ValueError, match=r"policy\.json is not a JSON file"):
         agents.make(tmp_path, "classic", 4)
     (tmp_path / "policy.json").write_text('{"kind": "pickle"}')
     with pytest.raises(ValueError, match="kind 'pickle'"):

@@ -15,12 +15,22 @@ from tests.readme import README, filled
 TEXT = README.read_text(encoding="utf-8")
 BLOCKS = re.findall(r"```python\n(.*?)```", TEXT, flags=re.DOTALL)
 COMMANDS = re.findall(r"^(python -m \S.*?)\s*(?:#.*)?$", TEXT, flags=re.MULTILINE)
+# A block whose first line names a file is that file, for the commands.
+FILES = {match[1]: block for block in BLOCKS if (match := re.match(r"# (\w+\.py)\n", block))}
 # How a command is made short enough for a test.
 SHORTER = {
     "train.evaluate.arena": ["--games", "20"],
     "train.ppo_sb3": ["--smoke"],
+    "train.compare": ["--smoke"],
+    "train.nfsp": ["--smoke"],
     "train.solver": ["--seconds", "1"],
+    "train.solver.recall": ["--seconds", "1", "--dice", "1", "1"],
+    "train.solver.tables": ["--seconds", "1", "--starting-dice", "1"],
+    "train.evaluate.numbers": ["--show"],
     "train.evaluate.exploitability": ["--dice", "1", "1"],
+    "train.evaluate.local_best_response": ["--games", "2", "--dice", "2", "1", "1"],
+    "train.evaluate.exploiter": ["--decisions", "50", "--games", "6", "--settings", "play.tables=8", "evaluation.games=4"],
+    "train.evaluate.benchmark": ["--smoke", "--workers", "1"],
 }
 
 
@@ -32,6 +42,8 @@ def test_code_block(code: str) -> None:
 @pytest.mark.parametrize("command", COMMANDS)
 def test_command(command: str, tmp_path: Path) -> None:
     _, _, module, *words = shlex.split(command)
+    for name, block in FILES.items():
+        (tmp_path / name).write_text(block, encoding="utf-8")
     config = [str(README.parent / w) if w.startswith("configs/") else w for w in words]
     done = subprocess.run(
         [sys.executable, "-m", module, *config, *SHORTER.get(module, [])],

@@ -240,3 +240,20 @@ def test_a_killed_run_resumes(tmp_path: Path) -> None:
     subprocess.run([*command, "--seconds", "0.3"], check=True, capture_output=True, env=os.environ)
     with np.load(file) as saved:
         assert int(saved["iterations"]) > before
+
+
+def test_on_a_terminal_reports_scroll_above_a_bar(capsys: pytest.CaptureFixture[str]) -> None:
+    from io import StringIO
+
+    from rich.console import Console
+
+    from train.solver.__main__ import reporting
+
+    screen = StringIO()
+    with reporting(10, Console(file=screen, force_terminal=True, width=100)) as report:
+        report(8, 4.2, -0.1, 0.1)
+    assert "seconds, at most" in screen.getvalue()
+    assert "4/10" in screen.getvalue()
+    with reporting(10, Console(file=StringIO())) as report:
+        report(8, 4.2, -0.1, 0.1)
+    assert "NashConv 2.00e-01" in capsys.readouterr().err

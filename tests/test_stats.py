@@ -52,6 +52,9 @@ def test_a_share_of_all_or_none_is_not_certain():
     assert every == wilson(50, 50)
     assert 0.05 < none.high < 0.1
     assert share_estimate([0, 1, 1, 1, 1], np.ones(5)).high == 1.0
+    for trials in range(1, 300):
+        assert wilson(0, trials).low == 0.0
+        assert wilson(trials, trials).high == 1.0
 
 
 def test_edges():

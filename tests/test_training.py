@@ -256,10 +256,12 @@ def test_a_small_run_writes_all_it_promises(tmp_path: Path, capsys: pytest.Captu
     observations, masks = some_positions()
     assert np.isfinite(policy.probs(observations, masks)).all()
     about = json.loads((tmp_path / "run" / "checkpoint" / "policy.json").read_text())
-    assert set(about["evaluation"]) == set(agents.BASELINES)
-    # a second run into the same folder would overwrite the first
-    assert main(CONFIG, out=tmp_path / "run", smoke=True) == 2
-    assert "already holds a run" in capsys.readouterr().err
+    assert {name.removeprefix("win_share/") for name in about["evaluation"]} == {
+        f"{baseline} marquoir:starting_dice=3 2{end}" for baseline in agents.BASELINES for end in ("", "/low", "/high")
+    }
+    # another run into the same folder would overwrite the first
+    assert main(CONFIG, ("ppo.entropy=0.5",), out=tmp_path / "run", smoke=True) == 2
+    assert "holds a run of another configuration (ppo differ)" in capsys.readouterr().err
 
 
 def test_a_short_run_beats_uniform_clearly(tmp_path: Path) -> None:
@@ -267,4 +269,4 @@ def test_a_short_run_beats_uniform_clearly(tmp_path: Path) -> None:
     overrides = ("ppo.total_decisions=60000", "ppo.num_envs=64", "evaluation.every=1000000", "evaluation.final_games=400", "evaluation.baselines=[uniform]")
     assert main(CONFIG, overrides, out=tmp_path / "run") == 0
     about = json.loads((tmp_path / "run" / "checkpoint" / "policy.json").read_text())
-    assert about["evaluation"]["uniform"]["low"] > 0.6
+    assert about["evaluation"]["win_share/uniform marquoir:starting_dice=3 2/low"] > 0.6

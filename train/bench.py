@@ -2,6 +2,7 @@
 
     python -m train.bench          # a minute; the table, and runs/bench.json
     python -m train.bench --quick  # a few seconds: shows that it runs; its ratios mean little
+    python -m train.bench --training --out runs/bench-training.json  # the trainer instead, some minutes
 
 Both sides of a line play uniform legal actions on one core. They are timed in turn (A B A B ...) in CPU seconds, and
 the medians are compared, so neither a drifting machine nor its other work decides. Exits with 1 if a bar is missed.
@@ -46,6 +47,7 @@ class Options:
     rounds: int = 7  # how often each side of a line is timed
     seconds: float = 0.5  # CPU seconds of each timing, about
     games: int = 512  # games side by side in a batch
+    training: bool = False  # the lines that train, instead of those that play
     quick: bool = False  # 5 short rounds: a smoke test, which no bar fails
     out: Path = Path("runs/bench.json")  # where the result goes
 
@@ -171,6 +173,17 @@ def contests(games: int) -> list[Contest]:
     ]  # fmt: skip
 
 
+def training_contests() -> list[Contest]:
+    """The lines that train. The peer of the second is a limit and no system: at most twice its time is half its rate."""
+    from train import bench_training as training  # PyTorch takes seconds to import
+
+    ours = f"train.mmd, classic, 2 players, {training.WORDS}"
+    return [
+        Contest("training, end to end", ours, "MaskablePPO, 8 in DummyVecEnv", 5.0, training.mmd_play(), training.maskable_ppo_play()),
+        Contest("training, beside its networks alone", ours, "forward and backward passes", 0.5, training.mmd_play(), training.bare_play()),
+    ]
+
+
 # ---------------------------------------------------------------------------------------------- the clock
 
 
@@ -207,7 +220,8 @@ def run(o: Options, console: Console) -> list[Line]:
     """Measure every line; raises ``MissingPeer`` before anything is measured."""
     if o.rounds < 5 or o.seconds <= 0 or o.games < 1:
         raise ValueError(f"rounds = {o.rounds}, seconds = {o.seconds}, games = {o.games}: use 5 rounds or more, and positive numbers")
-    return list(_measured(contests(o.games), *((5, 0.01) if o.quick else (o.rounds, o.seconds)), console))
+    lines = training_contests() if o.training else contests(o.games)
+    return list(_measured(lines, *((5, 0.01) if o.quick else (o.rounds, o.seconds)), console))
 
 
 def _measured(all_contests: Sequence[Contest], rounds: int, seconds: float, console: Console) -> Iterator[Line]:

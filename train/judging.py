@@ -18,6 +18,7 @@ from train.evaluate.exploitability import nash_conv
 from train.evaluate.tournament import share_against
 from train.opponents import weights_hash
 from train.run import provenance
+from train.state import Arrays, save_state
 
 
 class TableSection(Section):
@@ -61,16 +62,21 @@ def judge_agent(make: Callable[[], Policy], evaluation: EvaluationSection, seed:
 
 
 def write_checkpoint(
-    folder: Path, title: str, variants: Sequence[Variant], seats: Sequence[int], weights: Mapping[str, npt.NDArray[Any]],
-    trainer: str, seed: int, decisions: int, final: Mapping[str, float], snapshots: Sequence[str],
+    folder: Path, title: str, kinds: Sequence[tuple[Variant, int]], weights: Mapping[str, npt.NDArray[Any]],
+    trainer: str, seed: int, decisions: int, final: Mapping[str, float], snapshots: Sequence[str] = (), *,
+    inputs: str = "relative", networks: Arrays | None = None,
 ) -> None:  # fmt: skip
-    """Write ``folder/checkpoint`` with its card: how it was made and what was measured."""
+    """Write ``folder/checkpoint`` with its card: how it was made and what was measured.
+
+    ``networks`` are all that a later run needs to begin with (``run.start_from``), the critic among them.
+    """
+    variants, seats = list(dict.fromkeys(v for v, _ in kinds)), sorted({n for _, n in kinds})
     rows = [(k, v) for k, v in final.items() if k.count("/") == 1]
     intervals = {k: f" [{final[k + '/low']:.3f}, {final[k + '/high']:.3f}]" for k, _ in rows if f"{k}/low" in final}
     table = "\n".join(f"| {k} | {v:.3f}{intervals.get(k, '')} |" for k, v in rows)
     card = (
-        f"# {title}\n\nTrained by `{trainer}` for {decisions:,} decisions of self-play, seed {seed}; the averaged weights "
-        f"play, and sample. Self-play by policy gradient gives no bound on exploitability: where NashConv is listed, it was "
+        f"# {title}\n\nTrained by `{trainer}` for {decisions:,} decisions of self-play, seed {seed}; the average "
+        f"plays, and samples. Self-play by networks gives no bound on exploitability: where NashConv is listed, it was "
         f"computed exactly.\n\nPlays {', '.join(map(str, variants))} with {', '.join(map(str, seats))} seats.\n\n"
         f"| measured at the end of training | value, 95% interval |\n|---|---|\n{table}\n"
     )
@@ -78,4 +84,6 @@ def write_checkpoint(
         "trainer": trainer, "seed": seed, "decisions": decisions, **provenance(),
         "weights_hash": weights_hash(weights), "snapshots": list(snapshots), "evaluation": dict(final),
     }  # fmt: skip
-    save_policy(folder / "checkpoint", weights, variants, seats, made, card, inputs="relative")
+    save_policy(folder / "checkpoint", weights, variants, seats, made, card, inputs=inputs)
+    if networks is not None:
+        save_state(folder / "checkpoint" / "training.safetensors", networks, {"decisions": decisions})

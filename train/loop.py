@@ -7,16 +7,19 @@ evaluation), TensorBoard events, state.safetensors (to go on from) and checkpoin
 from __future__ import annotations
 
 import csv
+import os
+import sys
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Protocol
 
 from rich.console import Console
 from torch.utils.tensorboard import SummaryWriter
 
+from train.config import C, load_config
 from train.progress import progress
-from train.run import draw_columns
+from train.run import draw_columns, open_run
 from train.state import Arrays, load_state, save_state
 
 STATE = "state.safetensors"
@@ -26,7 +29,10 @@ Figures = dict[str, float]
 class Trainer(Protocol):
     """What the loop needs of an algorithm."""
 
-    decisions: int  # made by learning seats so far
+    @property
+    def decisions(self) -> int:
+        """Decisions of learning seats so far."""
+        ...
 
     def step(self) -> Figures:
         """One iteration: play, then learn; returns its figures."""
@@ -62,11 +68,14 @@ class Table:
         if mode == "w" and not rows:
             self.path.unlink(missing_ok=True)
             return
-        with self.path.open(mode, newline="", encoding="utf-8") as file:
+        # what is there already is written anew beside it, and put in its place whole
+        path = self.path.with_name(f".{self.path.name}.tmp") if mode == "w" else self.path
+        with path.open(mode, newline="", encoding="utf-8") as file:
             writer = csv.DictWriter(file, list(self.rows[0]), extrasaction="ignore")
             if mode == "w" or file.tell() == 0:
                 writer.writeheader()
             writer.writerows(rows)
+        os.replace(path, self.path)
 
 
 class Loop:
@@ -86,8 +95,11 @@ class Loop:
         rows = 0, 0
         if (folder / STATE).exists():
             arrays, about = load_state(folder / STATE)
-            trainer.restore(arrays, about["trainer"])
-            self.seconds, self.next_point, rows = about["seconds"], about["next_point"], about["rows"]
+            try:
+                trainer.restore(arrays, about["trainer"])
+                self.seconds, self.next_point, rows = about["seconds"], about["next_point"], about["rows"]
+            except KeyError as error:
+                raise ValueError(f"{folder / STATE} is not a state of this trainer: it lacks {error}") from error
             console.print(f"going on from {trainer.decisions:,} decisions in {folder}", highlight=False)
         self.metrics = Table(folder / "metrics.csv", rows[0])
         self.curve = Table(folder / "curve.csv", rows[1])
@@ -135,3 +147,22 @@ class Loop:
         table.add({"decisions": self.trainer.decisions, "seconds": round(self.seconds, 2), **figures})
         for name, value in figures.items():
             board.add_scalar(name, value, self.trainer.decisions)
+
+
+def run_command(
+    name: str, kind: type[C], config: Path, overrides: Sequence[str], out: Path | None, train: Callable[[C, Path, Console], Figures]
+) -> int:
+    """What a trainer's command line does once it is parsed: read the configuration, open the folder, train, say what came."""
+    console = Console()
+    try:
+        resolved = load_config(kind, config, overrides)
+        folder = open_run(name, resolved, out, resume=True)
+        console.print(f"results go to {folder}; the same command with --out {folder} goes on after a kill", highlight=False)
+        final = train(resolved, folder, console)
+    except (ValueError, OSError) as error:
+        print(f"{name}: {error}", file=sys.stderr)
+        return 2
+    for column, value in final.items():
+        console.print(f"{column:<40} {value:.4f}", highlight=False)
+    console.print(f"run folder {folder}: checkpoint/, curve.png, curve.csv, metrics.csv")
+    return 0

@@ -25,13 +25,11 @@ from torch.nn.functional import mse_loss
 from agents import relative
 from agents.neural import RelativePolicy
 from train import hindsight
-from train.config import load_config
 from train.judging import judge_agent, write_checkpoint
-from train.loop import Figures, Loop
+from train.loop import Figures, Loop, run_command
 from train.mmd_config import SMOKE, Config, groups_of, kinds_of
-from train.networks import MLP, entropy, kl, log_probs, precision
+from train.networks import MLP, entropy, kl, log_probs, log_sizes, precision
 from train.opponents import Average, Pool
-from train.run import open_run
 from train.selfplay import Collector, Decisions, advantages
 from train.state import (
     Arrays,
@@ -68,21 +66,22 @@ class MMD:
         self.actor = MLP(relative.NUM_INPUTS, learn.hidden, relative.NUM_CELLS).to(self.device)
         self.critic = MLP(relative.NUM_INPUTS + hindsight.NUM_INPUTS, learn.critic_hidden, 1).to(self.device)
         self.optimizers = {
-            "actor": torch.optim.Adam(self.actor.parameters(), lr=learn.learning_rate, eps=1e-6),
-            "critic": torch.optim.Adam(self.critic.parameters(), lr=learn.learning_rate, eps=1e-6),
+            "actor": torch.optim.Adam(self.actor.parameters(), lr=learn.learning_rate, eps=1e-6, fused=True),
+            "critic": torch.optim.Adam(self.critic.parameters(), lr=learn.learning_rate, eps=1e-6, fused=True),
         }
         self.values = ContinuationValues(config.values.hidden, config.values.learning_rate)
         self.rng = np.random.default_rng(config.run.seed)
-        self.groups = groups_of(config, self.rng)
+        self.groups = groups_of(config.tables, config.play, config.pool.share, self.rng)
         self.pool = Pool(config.pool.scripted, config.pool.scripted_share, config.pool.size)
         self.average: Average | None = None
         self.collector = Collector(self.act, self.pool.policy, self.rng)
         self.next_snapshot = config.pool.every
+        self._share_out_pool()
 
     @torch.no_grad()
     def act(self, inputs: Float32Array, sizes: npt.NDArray[np.int16]) -> Float32Array:
         """Log-probabilities of the cells under the current policy, for play."""
-        x, n = torch.from_numpy(inputs).to(self.device), torch.from_numpy(sizes.astype(np.float32)).to(self.device)
+        x, n = torch.from_numpy(inputs).to(self.device, self.precision), log_sizes(torch.from_numpy(sizes).float()).to(self.device)
         with self._mixed():
             return log_probs(self.actor(x), n).cpu().numpy()
 
@@ -105,9 +104,12 @@ class MMD:
         if self.config.pool.share > 0 and self.decisions >= self.next_snapshot:
             self.next_snapshot = self.decisions + self.config.pool.every
             self.pool.add(module_arrays(self.actor))
-            for tables in self.groups:
-                tables.pool_weights = self.pool.weights()
+            self._share_out_pool()
         return figures
+
+    def _share_out_pool(self) -> None:
+        for tables in self.groups:
+            tables.pool_weights = self.pool.weights()
 
     def _average(self, batch: int) -> None:
         if self.average is None:  # its horizon is a share of the run, counted in updates
@@ -125,7 +127,7 @@ class MMD:
                 group["lr"] = rate
         # the actor's inputs come first; half precision halves what minibatches copy
         inputs = torch.cat([torch.from_numpy(a).to(self.device, self.precision) for a in (d.inputs, d.hindsight)], 1)
-        sizes = torch.from_numpy(d.sizes.astype(np.float32)).to(self.device)
+        sizes = log_sizes(torch.from_numpy(d.sizes).float()).to(self.device)
         old = torch.from_numpy(d.log_probs).to(self.device)
         chosen = torch.from_numpy(d.chosen).to(self.device)
         before = self._values(inputs)
@@ -137,8 +139,9 @@ class MMD:
         count = 0
         for _ in range(learn.epochs):
             for rows in torch.randperm(len(chosen), device=self.device).split(learn.minibatch):
-                seen = inputs[rows]
-                figures = self._actor_step(seen[:, : relative.NUM_INPUTS], sizes[rows], old[rows], chosen[rows], scaled[rows], bonus)
+                seen = inputs.index_select(0, rows)
+                played = (x.index_select(0, rows) for x in (sizes, old, chosen, scaled))
+                figures = self._actor_step(bonus, seen[:, : relative.NUM_INPUTS], *played)
                 figures["loss/critic"] = self._critic_step(seen, targets[rows])
                 for name, value in figures.items():
                     sums[name] = sums.get(name, 0.0) + value
@@ -153,7 +156,7 @@ class MMD:
         return torch.cat(parts).double().cpu().numpy()
 
     def _actor_step(
-        self, inputs: torch.Tensor, sizes: torch.Tensor, old: torch.Tensor, chosen: torch.Tensor, gains: torch.Tensor, bonus: float
+        self, bonus: float, inputs: torch.Tensor, sizes: torch.Tensor, old: torch.Tensor, chosen: torch.Tensor, gains: torch.Tensor
     ) -> Figures:
         learn = self.config.learn
         with self._mixed():
@@ -162,8 +165,14 @@ class MMD:
         ratio = torch.exp(log_p.gather(1, at) - old.gather(1, at))[:, 0]
         clipped = ratio.clamp(1 - learn.clip, 1 + learn.clip)
         surrogate = torch.minimum(ratio * gains, clipped * gains).mean()
-        uncertainty, distance = entropy(log_p).mean(), kl(old, log_p).mean()
-        self._descend("actor", self.actor, learn.kl * distance - surrogate - bonus * uncertainty)
+        uncertainty = entropy(log_p).mean()
+        loss = -surrogate - bonus * uncertainty
+        if learn.kl > 0:
+            distance = kl(old, log_p).mean()
+            loss = loss + learn.kl * distance
+        else:  # an estimate from the actions taken is enough to look at
+            distance = (ratio - 1 - ratio.log()).mean()
+        self._descend("actor", self.actor, loss)
         return {
             "loss/actor": -surrogate.item(), "entropy": uncertainty.item(), "kl": distance.item(),
             "clipped": (ratio != clipped).float().mean().item(),
@@ -185,14 +194,20 @@ class MMD:
         """What plays: the averaged weights of the actor."""
         return self.average.weights if self.average else module_arrays(self.actor)
 
+    def networks(self) -> Arrays:
+        """The weights of all networks, for another run to begin with."""
+        return {
+            **with_prefix("actor", module_arrays(self.actor)), **with_prefix("critic", module_arrays(self.critic)),
+            **with_prefix("values", module_arrays(self.values)), **with_prefix("average", self.weights()),
+        }  # fmt: skip
+
     def state(self) -> tuple[Arrays, dict[str, Any]]:
         """See :class:`train.loop.Trainer`."""
         arrays: Arrays = {
-            **with_prefix("actor", module_arrays(self.actor)), **with_prefix("critic", module_arrays(self.critic)),
-            **with_prefix("values", module_arrays(self.values)), **with_prefix("values_adam", adam_arrays(self.values.optimizer)),
+            **self.networks(), **with_prefix("values_adam", adam_arrays(self.values.optimizer)),
             **with_prefix("actor_adam", adam_arrays(self.optimizers["actor"])),
             **with_prefix("critic_adam", adam_arrays(self.optimizers["critic"])),
-            **with_prefix("average", self.weights()), **with_prefix("pool", self.pool.arrays()), **torch_generator(),
+            **with_prefix("pool", self.pool.arrays()), **torch_generator(),
         }  # fmt: skip
         for i, tables in enumerate(self.groups):
             arrays |= with_prefix(f"tables.{i}", {"states": tables.batch.states.view(np.uint8), "lineups": tables.lineups})
@@ -214,12 +229,11 @@ class MMD:
             horizon, count = about["average"]
             self.average = Average(horizon, count, under_prefix("average", arrays))
         self.pool.restore(under_prefix("pool", arrays))
+        self._share_out_pool()
         for i, tables in enumerate(self.groups):
             kept = under_prefix(f"tables.{i}", arrays)
             tables.batch.states.view(np.uint8)[:] = kept["states"]
             tables.lineups[:] = kept["lineups"]
-            if self.pool.hashes:
-                tables.pool_weights = self.pool.weights()
 
     def start_from(self, arrays: Arrays) -> None:
         """Take over the networks of another run's state, nothing else."""
@@ -238,11 +252,9 @@ def train(config: Config, folder: Path, console: Console) -> Figures:
 
     loop = Loop(trainer, folder, config.learn.total_decisions, judge, config.evaluation.every, config.run.save_every, console)
     final = loop.run()
-    kinds = kinds_of(config)
-    variants, seats = list(dict.fromkeys(v for v, _ in kinds)), sorted({n for _, n in kinds})
     write_checkpoint(
-        folder, "PPO and magnetic mirror descent", variants, seats, trainer.weights(), "train.mmd", config.run.seed,
-        trainer.decisions, final, trainer.pool.hashes,
+        folder, "PPO and magnetic mirror descent", kinds_of(config.tables), trainer.weights(), "train.mmd", config.run.seed,
+        trainer.decisions, final, trainer.pool.hashes, networks=trainer.networks(),
     )  # fmt: skip
     return final
 
@@ -254,19 +266,7 @@ def main(
     smoke: Annotated[bool, tyro.conf.arg(help="a few seconds, to see that all works")] = False,
 ) -> int:
     """Train by PPO or magnetic mirror descent: a config, and overrides like learn.kl=0.1."""
-    console = Console()
-    try:
-        resolved = load_config(Config, config, (*overrides, *(SMOKE if smoke else ())))
-        folder = open_run("mmd", resolved, out, resume=True)
-        console.print(f"results go to {folder}; the same command with --out {folder} goes on after a kill", highlight=False)
-        final = train(resolved, folder, console)
-    except ValueError as error:
-        print(f"mmd: {error}", file=sys.stderr)
-        return 2
-    for name, value in final.items():
-        console.print(f"{name:<40} {value:.4f}", highlight=False)
-    console.print(f"run folder {folder}: checkpoint/, curve.png, curve.csv, metrics.csv")
-    return 0
+    return run_command("mmd", Config, config, (*overrides, *(SMOKE if smoke else ())), out, train)
 
 
 if __name__ == "__main__":

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from itertools import product
 from typing import Literal
 
@@ -21,6 +22,7 @@ class TablesSection(Section):
     calza: list[str] = []  # noqa: RUF012 - pydantic copies it
     seats: list[int]
     starting_dice: list[int] = []  # noqa: RUF012
+    dice: list[int] = []  # noqa: RUF012 - per seat, for single rounds of one split
 
 
 class PlaySection(Section):
@@ -96,10 +98,10 @@ SMOKE = (
 )  # fmt: skip
 
 
-def kinds_of(config: Config) -> list[tuple[Variant, int]]:
-    """Every (variant, number of seats) of a configuration, once each, in its order."""
+def kinds_of(sections: Sequence[TablesSection]) -> list[tuple[Variant, int]]:
+    """Every (variant, number of seats) that the sections name, once each, in their order."""
     found: dict[tuple[Variant, int], None] = {}
-    for section in config.tables:
+    for section in sections:
         given = {s: values for s, values in (("calza", section.calza), ("starting_dice", section.starting_dice)) if values}
         for name, seats in product(section.variants, section.seats):
             for chosen in product(*given.values()):
@@ -107,11 +109,11 @@ def kinds_of(config: Config) -> list[tuple[Variant, int]]:
     return list(found)
 
 
-def groups_of(config: Config, rng: np.random.Generator) -> list[Tables]:
+def groups_of(sections: Sequence[TablesSection], play: PlaySection, pool_share: float, rng: np.random.Generator) -> list[Tables]:
     """The tables of a configuration: as many of each kind as make ``play.tables`` in a batch."""
-    kinds, play = kinds_of(config), config.play
+    kinds = list(dict.fromkeys((*kind, tuple(s.dice)) for s in sections for kind in kinds_of([s])))
     each = max(1, play.tables // min(play.groups_per_batch, len(kinds)))
-    groups = [Tables(v, seats, each, play.any_dice, config.pool.share, rng) for v, seats in kinds]
+    groups = [Tables(v, seats, each, play.any_dice, pool_share, rng, dice or None) for v, seats, dice in kinds]
     for tables in groups:
         tables.deal(np.arange(each))
     return groups

@@ -31,21 +31,27 @@ class MLP(nn.Module):
         return out
 
 
-def log_probs(logits: Tensor, sizes: Tensor) -> Tensor:
-    """Log-probabilities of choices that stand for ``sizes`` equally likely actions each; -inf where none is legal."""
-    return torch.log_softmax(logits + torch.log(sizes), dim=1)
+IMPOSSIBLE = -60.0  # the log-probability of what cannot be chosen: finite, so that 0 times it is 0
+
+
+def log_sizes(sizes: Tensor) -> Tensor:
+    """The logarithm of how many equally likely actions each choice stands for; nearly -inf where there is none."""
+    return torch.where(sizes > 0, torch.log(sizes.clamp(min=1)), torch.tensor(-1e9))
+
+
+def log_probs(logits: Tensor, log_size: Tensor) -> Tensor:
+    """Log-probabilities of choices of :func:`log_sizes`, ``(batch, n)``; ``IMPOSSIBLE``, with no gradient, where none is legal."""
+    return torch.log_softmax(logits + log_size, dim=1).clamp(min=IMPOSSIBLE)
 
 
 def entropy(log_p: Tensor) -> Tensor:
-    """The entropy of each row, ``(batch,)``; an impossible choice adds nothing, and has no gradient."""
-    finite = log_p.clamp(min=-60.0)
-    return -(finite.exp() * finite).sum(dim=1)
+    """The entropy of each row, ``(batch,)``."""
+    return -(log_p.exp() * log_p).sum(dim=1)
 
 
 def kl(old_log_p: Tensor, log_p: Tensor) -> Tensor:
     """KL(new || old) of each row, ``(batch,)``: the step of mirror descent, as Sokota et al. write it."""
-    new, old = log_p.clamp(min=-60.0), old_log_p.clamp(min=-60.0)
-    return (new.exp() * (new - old)).sum(dim=1)
+    return (log_p.exp() * (log_p - old_log_p)).sum(dim=1)
 
 
 def precision(wanted: str, device: torch.device) -> torch.dtype:

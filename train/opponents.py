@@ -24,6 +24,20 @@ def weights_hash(weights: Mapping[str, npt.NDArray[Any]]) -> str:
     return digest.hexdigest()[:12]
 
 
+def _numbered(snapshots: Sequence[Mapping[str, npt.NDArray[Any]]]) -> dict[str, npt.NDArray[Any]]:
+    """The arrays of all snapshots under names that begin with their place."""
+    return {f"{i}.{name}": array for i, weights in enumerate(snapshots) for name, array in weights.items()}
+
+
+def _by_number(arrays: Mapping[str, npt.NDArray[Any]]) -> list[dict[str, npt.NDArray[Any]]]:
+    """The snapshots of :func:`_numbered`."""
+    found: dict[int, dict[str, npt.NDArray[Any]]] = {}
+    for key, array in arrays.items():
+        place, _, name = key.partition(".")
+        found.setdefault(int(place), {})[name] = array
+    return [found[place] for place in sorted(found)]
+
+
 class Average:
     """The running average of a network's weights, which is what plays: the current ones run in circles.
 
@@ -54,14 +68,28 @@ class SnapshotPool:
         self.latest_share, self.scripted_share = latest_share, scripted_share
         self.num_scripted = len(env.opponents)
         self.hashes: list[str] = []
+        self._snapshots: list[dict[str, npt.NDArray[Any]]] = []
 
     def add(self, weights: Mapping[str, npt.NDArray[Any]]) -> str:
         """Freeze a copy of ``weights`` into the pool and share out the chances anew; returns its hash."""
         frozen = {name: np.array(array) for name, array in weights.items()}
+        self._snapshots.append(frozen)
         self.hashes.append(weights_hash(frozen))
         self.env.add_opponent(MLPPolicy(frozen))
         self.env.weights = self._chances()
         return self.hashes[-1]
+
+    def arrays(self) -> dict[str, npt.NDArray[Any]]:
+        """All snapshots, for the state of a run."""
+        return _numbered(self._snapshots)
+
+    def restore(self, arrays: Mapping[str, npt.NDArray[Any]]) -> None:
+        """Take the snapshots of :meth:`arrays` back."""
+        del self.env.opponents[self.num_scripted :]
+        self.hashes.clear()
+        self._snapshots.clear()
+        for weights in _by_number(arrays):
+            self.add(weights)
 
     def _chances(self) -> list[float]:
         snapshots = len(self.hashes)
@@ -112,15 +140,11 @@ class Pool:
 
     def arrays(self) -> dict[str, npt.NDArray[Any]]:
         """All snapshots, for the state of a run."""
-        return {f"{i}.{name}": array for i, weights in enumerate(self._snapshots) for name, array in weights.items()}
+        return _numbered(self._snapshots)
 
     def restore(self, arrays: Mapping[str, npt.NDArray[Any]]) -> None:
         """Take the snapshots of :meth:`arrays` back."""
-        found: dict[int, dict[str, npt.NDArray[Any]]] = {}
-        for key, array in arrays.items():
-            place, _, name = key.partition(".")
-            found.setdefault(int(place), {})[name] = array
         self.hashes.clear()
         self._snapshots.clear()
-        for place_of_snapshot in sorted(found):
-            self.add(found[place_of_snapshot])
+        for weights in _by_number(arrays):
+            self.add(weights)

@@ -2,38 +2,49 @@
 
     python -m train.ppo_sb3 configs/quickstart.yaml ppo.total_decisions=500000
 
-Writes a run folder: config.yaml (resolved), metrics.csv, TensorBoard events, curve.csv and curve.png (win share against
-each baseline while training), evaluation.csv (at the end), and checkpoint/ (weights, card), which is an agent's name in
-every other command: ``--agents RUN/checkpoint``.
+Runs in the loop of our other trainers: the same run folder, and evaluation.csv (at the end); checkpoint/ is an agent's
+name in every other command: ``--agents RUN/checkpoint``. The same command with ``--out RUN`` goes on after a kill.
 """
 
 from __future__ import annotations
 
 import sys
-import time
+from collections import deque
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Any
 
+import numpy as np
 import numpy.typing as npt
 import torch
 import tyro
 from rich.console import Console
 from sb3_contrib import MaskablePPO
-from stable_baselines3.common.callbacks import BaseCallback
-from stable_baselines3.common.logger import CSVOutputFormat, Logger, TensorBoardOutputFormat
+from stable_baselines3.common.logger import Logger
 
 import agents as registry
-from agents.neural import MLPPolicy, save_policy
+from agents.neural import MLPPolicy
 from perudo_env.envs.vector import LearnerVectorEnv
 from perudo_env.variant import parse_variant
-from train.config import Section, load_config
-from train.evaluate.stats import Estimate
-from train.evaluate.tournament import share_against
-from train.opponents import Average, SnapshotPool, weights_hash
-from train.progress import progress
-from train.run import draw_curve, open_run, provenance, write_csv
+from train import judging
+from train.config import Section
+from train.loop import Figures, Loop, run_command
+from train.opponents import Average, SnapshotPool
+from train.run import write_csv
 from train.sb3_door import Sb3Door
+from train.state import (
+    Arrays,
+    adam_arrays,
+    load_adam,
+    load_module,
+    load_numpy_generator,
+    load_torch_generator,
+    module_arrays,
+    numpy_generator,
+    torch_generator,
+    under_prefix,
+    with_prefix,
+)
 
 
 class GameSection(Section):
@@ -84,6 +95,7 @@ class RunSection(Section):
 
     seed: int
     torch_threads: int
+    save_every: float
 
 
 class Quickstart(Section):
@@ -98,7 +110,7 @@ class Quickstart(Section):
 
 SMOKE = (
     "ppo.total_decisions=2048", "ppo.num_envs=8", "ppo.num_steps=64", "ppo.batch_size=128", "pool.every=600",
-    "evaluation.every=1000", "evaluation.games=8", "evaluation.final_games=8",
+    "evaluation.every=1000", "evaluation.games=8", "evaluation.final_games=8", "run.save_every=0",
 )  # fmt: skip
 
 
@@ -113,124 +125,117 @@ def actor_weights(model: MaskablePPO) -> dict[str, npt.NDArray[Any]]:
     return weights
 
 
-class Watch(BaseCallback):
-    """Feeds the pool, the learning curve and the progress bar while PPO learns."""
+class SB3:
+    """MaskablePPO, its tables and its pool; see :class:`train.loop.Trainer`."""
 
-    def __init__(self, config: Quickstart, pool: SnapshotPool, advance: Any, console: Console) -> None:
-        super().__init__()
-        self.config, self.pool, self.advance, self.console = config, pool, advance, console
-        self.curve: list[tuple[int, dict[str, Estimate]]] = []
-        self._next_snapshot = config.pool.every
-        self._next_point = config.evaluation.every
-        self._begun = time.monotonic()
-        self.average = Average(config.ppo.average * config.ppo.total_decisions / (config.ppo.num_envs * config.ppo.num_steps))
+    def __init__(self, config: Quickstart) -> None:
+        torch.set_num_threads(config.run.torch_threads)
+        self.config = config
+        ppo, variant, seats = config.ppo, parse_variant(config.game.variant), config.game.num_seats
+        scripted = [registry.make(name, variant, seats) for name in config.pool.scripted]
+        env = LearnerVectorEnv(ppo.num_envs, variant, seats, scripted)
+        if not scripted:
+            env.opponents.clear()
+        self.pool = SnapshotPool(env, config.pool.size, config.pool.latest_share, config.pool.scripted_share)
+        self.door = Sb3Door(env)
+        self.model = MaskablePPO(
+            "MlpPolicy", self.door, n_steps=ppo.num_steps, batch_size=ppo.batch_size, n_epochs=ppo.num_epochs,
+            learning_rate=ppo.learning_rate, clip_range=ppo.clip_range,
+            ent_coef=ppo.entropy, gamma=ppo.gamma, gae_lambda=ppo.gae_lambda, seed=config.run.seed, device="cpu",
+            policy_kwargs={"net_arch": {"pi": ppo.hidden, "vf": ppo.hidden}, "activation_fn": torch.nn.ReLU},
+        )  # fmt: skip
+        # SB3's own schedule counts from the call of learn(), of which each iteration is one
+        self.model.lr_schedule = lambda _: ppo.learning_rate * (1 - 0.9 * min(1.0, self.decisions / ppo.total_decisions))
+        self.model.set_logger(Logger(None, []))
+        self.average = Average(ppo.average * ppo.total_decisions / (ppo.num_envs * ppo.num_steps))
+        self.next_snapshot = config.pool.every
+        self.pool.add(actor_weights(self.model))
 
-    def _on_step(self) -> bool:
-        self.advance(self.training_env.num_envs)
-        return True
+    @property
+    def decisions(self) -> int:
+        """Made by the learning seats so far."""
+        return self.model.num_timesteps
 
-    def _on_rollout_end(self) -> None:
-        weights = actor_weights(self.model)  # type: ignore[arg-type]
+    def step(self) -> Figures:
+        """One rollout and what is learnt from it, by SB3."""
+        rollout = self.config.ppo.num_envs * self.config.ppo.num_steps
+        self.model.learn(rollout, log_interval=None, reset_num_timesteps=False)  # type: ignore[arg-type]
+        weights = actor_weights(self.model)
         self.average.add(weights)
-        if self.num_timesteps >= self._next_snapshot:
-            self._next_snapshot += self.config.pool.every
-            self.logger.record("pool/snapshot", self.pool.add(weights))
-        if self.num_timesteps >= self._next_point:
-            self._next_point += self.config.evaluation.every
-            shares = evaluate(self.config, self.average.weights, self.config.evaluation.games)
-            self.curve.append((self.num_timesteps, shares))
-            for name, share in shares.items():
-                self.logger.record(f"win_share/{name}", share.value)
-            speed = self.num_timesteps / (time.monotonic() - self._begun)
-            words = ", ".join(f"{name} {share.value:.2f}" for name, share in shares.items())
-            self.console.print(f"{self.num_timesteps:>9} decisions, {speed:.0f} a second; win share: {words}", highlight=False)
+        if self.decisions >= self.next_snapshot:
+            self.next_snapshot += self.config.pool.every
+            self.pool.add(weights)
+        figures = {name: float(value) for name, value in self.model.logger.name_to_value.items()}
+        episodes = self.model.ep_info_buffer or ()
+        for name, key in (("rollout/ep_rew_mean", "r"), ("rollout/ep_len_mean", "l")):
+            figures[name] = float(np.mean([e[key] for e in episodes])) if episodes else float("nan")
+        return {**figures, "pool/snapshots": float(len(self.pool.hashes))}
+
+    def weights(self) -> Arrays:
+        """What plays: the averaged weights of the actor."""
+        return self.average.weights or actor_weights(self.model)
+
+    def state(self) -> tuple[Arrays, dict[str, Any]]:
+        """See :class:`train.loop.Trainer`."""
+        arrays = {
+            **with_prefix("policy", module_arrays(self.model.policy)), **with_prefix("adam", adam_arrays(self.model.policy.optimizer)),
+            **with_prefix("average", self.average.weights), **with_prefix("pool", self.pool.arrays()),
+            **with_prefix("tables", self.door.arrays()), **torch_generator(), **numpy_generator(),
+        }  # fmt: skip
+        return arrays, {
+            "decisions": self.decisions, "updates": self.model._n_updates, "next_snapshot": self.next_snapshot,
+            "average": self.average.count, "episodes": list(self.model.ep_info_buffer or ()),
+            "rng": self.door.env.np_random.bit_generator.state,
+        }  # fmt: skip
+
+    def restore(self, arrays: Arrays, about: Mapping[str, Any]) -> None:
+        """See :class:`train.loop.Trainer`."""
+        model = self.model
+        load_module(model.policy, under_prefix("policy", arrays))
+        load_adam(model.policy.optimizer, under_prefix("adam", arrays))
+        self.average = Average(self.average.horizon, about["average"], under_prefix("average", arrays))
+        self.pool.restore(under_prefix("pool", arrays))
+        self.next_snapshot = about["next_snapshot"]
+        self.door.env.np_random.bit_generator.state = about["rng"]
+        model._last_obs = self.door.restore(under_prefix("tables", arrays))
+        model._last_episode_starts = self.door.lengths == 0
+        model.num_timesteps, model._n_updates = about["decisions"], about["updates"]
+        model.ep_info_buffer, model.ep_success_buffer = deque(about["episodes"], maxlen=model._stats_window_size), deque()
+        load_torch_generator(arrays)
+        load_numpy_generator(arrays)
+
+    def judge(self, games: int) -> Figures:
+        """The win share of one seat against each baseline in all others, with 95% intervals."""
+        game, evaluation = self.config.game, self.config.evaluation
+        tables = [judging.TableSection(variant=game.variant, seats=game.num_seats)]
+        asked = judging.EvaluationSection(every=evaluation.every, games=games, baselines=evaluation.baselines, tables=tables, rounds=[])
+        return judging.judge_agent(lambda: MLPPolicy(self.weights()), asked, self.config.run.seed)
 
 
-def evaluate(config: Quickstart, weights: Mapping[str, npt.NDArray[Any]], games: int) -> dict[str, Estimate]:
-    """The win share of one seat of the network against each baseline in all others, with 95% intervals."""
-    variant, seats = parse_variant(config.game.variant), config.game.num_seats
-    policy = MLPPolicy(weights)
-    return {
-        name: share_against(policy, registry.make(name, variant, seats), variant, seats, games, seed=config.run.seed)
-        for name in config.evaluation.baselines
-    }
-
-
-def train(config: Quickstart, folder: Path, console: Console) -> dict[str, Estimate]:
-    """Train, evaluate and write all results into ``folder``; returns the final win shares."""
-    torch.set_num_threads(config.run.torch_threads)
-    ppo, variant, seats = config.ppo, parse_variant(config.game.variant), config.game.num_seats
-    scripted = [registry.make(name, variant, seats) for name in config.pool.scripted]
-    env = LearnerVectorEnv(ppo.num_envs, variant, seats, scripted)
-    if not scripted:
-        env.opponents.clear()
-    pool = SnapshotPool(env, config.pool.size, config.pool.latest_share, config.pool.scripted_share)
-    model = MaskablePPO(
-        "MlpPolicy", Sb3Door(env), n_steps=ppo.num_steps, batch_size=ppo.batch_size, n_epochs=ppo.num_epochs,
-        learning_rate=lambda left: ppo.learning_rate * (0.1 + 0.9 * left), clip_range=ppo.clip_range,
-        ent_coef=ppo.entropy, gamma=ppo.gamma, gae_lambda=ppo.gae_lambda, seed=config.run.seed, device="cpu",
-        policy_kwargs={"net_arch": {"pi": ppo.hidden, "vf": ppo.hidden}, "activation_fn": torch.nn.ReLU},
+def train(config: Quickstart, folder: Path, console: Console) -> Figures:
+    """Train in ``folder``, going on from the state there; returns the final win shares."""
+    trainer, evaluation, seed = SB3(config), config.evaluation, config.run.seed
+    Loop(
+        trainer, folder, config.ppo.total_decisions, lambda: trainer.judge(evaluation.games), evaluation.every, config.run.save_every, console
+    ).run()
+    final = trainer.judge(evaluation.final_games)
+    shares = [[name, *(final[f"{name}{end}"] for end in ("", "/low", "/high"))] for name in final if name.count("/") == 1]
+    write_csv(folder / "evaluation.csv", ["against", "win_share", "low", "high"], [[str(n).partition("/")[2], *figures] for n, *figures in shares])
+    judging.write_checkpoint(
+        folder, "MaskablePPO", [(parse_variant(config.game.variant), config.game.num_seats)], trainer.weights(), "train.ppo_sb3", seed,
+        trainer.decisions, final, trainer.pool.hashes, inputs="observation",
     )  # fmt: skip
-    pool.add(actor_weights(model))
-    outputs = [CSVOutputFormat(str(folder / "metrics.csv")), TensorBoardOutputFormat(str(folder))]
-    model.set_logger(Logger(str(folder), outputs))
-    with progress("decisions", ppo.total_decisions, console) as advance:
-        watch = Watch(config, pool, advance, console)
-        model.learn(ppo.total_decisions, callback=watch)
-    watch.average.add(actor_weights(model))
-    weights = watch.average.weights
-    final = evaluate(config, weights, config.evaluation.final_games)
-    _write(config, folder, weights, final, [*watch.curve, (model.num_timesteps, final)], pool.hashes)
     return final
-
-
-def _write(
-    config: Quickstart, folder: Path, weights: Mapping[str, npt.NDArray[Any]], final: dict[str, Estimate],
-    curve: list[tuple[int, dict[str, Estimate]]], snapshots: list[str],
-) -> None:  # fmt: skip
-    header = ["baseline", "win_share", "low", "high"]
-    write_csv(folder / "evaluation.csv", header, [[name, *share] for name, share in final.items()])
-    points = [[decisions, name, *share] for decisions, shares in curve for name, share in shares.items()]
-    write_csv(folder / "curve.csv", ["decisions", *header], points)
-    shares = {name: [point[name] for _, point in curve] for name in final}
-    title = f"{config.game.variant}, {config.game.num_seats} seats"
-    draw_curve(folder / "curve.png", title, [d for d, _ in curve], shares, 1 / config.game.num_seats)
-    table = "\n".join(f"| {name} | {share} |" for name, share in final.items())
-    card = (
-        f"# MaskablePPO, {title}\n\nTrained by self-play against its own snapshots for {curve[-1][0]:,} decisions; "
-        f"seed {config.run.seed}. It samples from its policy. Weak where no opponent of its pool has punished it: "
-        f"self-play by policy gradient gives no bound on exploitability.\n\nWin share of one seat against each baseline in all "
-        f"others, {config.evaluation.final_games} games, duplicate dice, 95% interval (fair {1 / config.game.num_seats:.3f}):\n\n"
-        f"| against | win share |\n|---|---|\n{table}\n"
-    )
-    made = {
-        "trainer": "train.ppo_sb3", "seed": config.run.seed, "decisions": curve[-1][0], **provenance(),
-        "weights_hash": weights_hash(weights), "snapshots": snapshots,
-        "evaluation": {name: share._asdict() for name, share in final.items()},
-    }  # fmt: skip
-    save_policy(folder / "checkpoint", weights, parse_variant(config.game.variant), config.game.num_seats, made, card)
 
 
 def main(
     config: tyro.conf.Positional[Path] = Path("configs/quickstart.yaml"),
     overrides: tyro.conf.Positional[tuple[str, ...]] = (),
-    out: Annotated[Path | None, tyro.conf.arg(help="run folder; by default runs/ppo-TIME")] = None,
+    out: Annotated[Path | None, tyro.conf.arg(help="run folder; one that holds an unfinished run is gone on with")] = None,
     smoke: Annotated[bool, tyro.conf.arg(help="a few seconds, to see that all works")] = False,
 ) -> int:
     """Train MaskablePPO by self-play: a config, and overrides like ppo.entropy=0.01."""
-    console = Console()
-    try:
-        resolved = load_config(Quickstart, config, (*overrides, *(SMOKE if smoke else ())))
-        folder = open_run("ppo", resolved, out)
-        console.print(f"training on {resolved.game.variant}, {resolved.game.num_seats} seats; results go to {folder}")
-        final = train(resolved, folder, console)
-    except ValueError as error:
-        print(f"ppo_sb3: {error}", file=sys.stderr)
-        return 2
-    for name, share in final.items():
-        console.print(f"win share against {name:<10} {share}", highlight=False)
-    console.print(f"run folder {folder}: checkpoint/, curve.png, metrics.csv, evaluation.csv")
-    return 0
+    return run_command("ppo_sb3", Quickstart, config, (*overrides, *(SMOKE if smoke else ())), out, train)
 
 
 if __name__ == "__main__":

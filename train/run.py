@@ -57,25 +57,6 @@ def write_csv(path: Path, header: Sequence[str], rows: Sequence[Sequence[Any]]) 
         csv.writer(file).writerows([header, *rows])
 
 
-def draw_curve(path: Path, title: str, decisions: Sequence[int], shares: Mapping[str, Sequence[Any]], fair: float) -> None:
-    """The learning curve as a PNG: win share against each baseline, with 95% intervals, over decisions."""
-    import matplotlib as mpl
-
-    mpl.use("Agg")
-    import matplotlib.pyplot as plt
-
-    figure, axis = plt.subplots(figsize=(7, 4.2), layout="constrained")
-    for name, estimates in shares.items():
-        middle = [e.value for e in estimates]
-        axis.plot(decisions, middle, marker="o", markersize=3, label=name)
-        axis.fill_between(decisions, [e.low for e in estimates], [e.high for e in estimates], alpha=0.15)
-    axis.axhline(fair, color="grey", linewidth=0.8, linestyle="--", label="fair share")
-    axis.set(title=title, xlabel="decisions of the learner", ylabel="win share", ylim=(0, 1))
-    axis.legend(fontsize=8)
-    figure.savefig(path, dpi=130)
-    plt.close(figure)
-
-
 def draw_columns(path: Path, rows: Sequence[Mapping[str, Any]]) -> None:
     """The learning curve of a ``curve.csv`` as a PNG: columns ``win_share/NAME`` above, ``nash_conv/ROUND`` below."""
     import matplotlib as mpl
@@ -97,4 +78,29 @@ def draw_columns(path: Path, rows: Sequence[Mapping[str, Any]]) -> None:
         axis.set(xlabel="decisions", ylabel=kind.replace("_", " "))
         axis.legend(fontsize=7)
     figure.savefig(path, dpi=130)
+    plt.close(figure)
+
+
+def draw_comparison(path: Path, title: str, points: Sequence[tuple[str, str, int, int, float]], uniform: Mapping[str, float]) -> None:
+    """NashConv over decisions, log-log, a panel per round and a line per algorithm and seed.
+
+    ``points`` are (algorithm, round, seed, decisions, NashConv), ``uniform`` the NashConv of uniform play by round.
+    """
+    import matplotlib as mpl
+
+    mpl.use("Agg")
+    import matplotlib.pyplot as plt
+
+    algorithms = list(dict.fromkeys(p[0] for p in points))
+    figure, axes = plt.subplots(1, len(uniform), figsize=(5 * len(uniform), 4.2), layout="constrained", squeeze=False)
+    for axis, (round_, level) in zip(axes[0], uniform.items(), strict=True):
+        axis.axhline(level, color="grey", linewidth=0.8, linestyle="--", label="uniform")
+        for k, name in enumerate(algorithms):
+            for seed in dict.fromkeys(p[2] for p in points if p[:2] == (name, round_)):
+                line = [(p[3], p[4]) for p in points if p[:3] == (name, round_, seed)]
+                label = None if axis.lines and any(x.get_label() == name for x in axis.lines) else name
+                axis.plot(*zip(*line, strict=True), marker="o", markersize=3, color=f"C{k}", label=label)
+        axis.set(xscale="log", yscale="log", xlabel="decisions", ylabel="exact NashConv", title=f"{title}, {round_}")
+        axis.legend(fontsize=8)
+    figure.savefig(path, dpi=130, format="png")
     plt.close(figure)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -40,6 +40,24 @@ class Sb3Door(VecEnv):
         self._masks = info["action_mask"]
         self._lengths[:] = 0
         return network_inputs(observation, self._masks)
+
+    @property
+    def lengths(self) -> npt.NDArray[np.int64]:
+        """How many decisions each episode is old."""
+        return self._lengths
+
+    def arrays(self) -> dict[str, npt.NDArray[Any]]:
+        """All tables, for the state of a run."""
+        env = self.env
+        return {"states": env.batch.states.view(np.uint8), "learner": env.learner, "drawn": env.drawn, "lengths": self._lengths}
+
+    def restore(self, arrays: Mapping[str, npt.NDArray[Any]]) -> npt.NDArray[np.float32]:
+        """Go on with the tables of :meth:`arrays`; returns what :meth:`step_wait` last showed."""
+        env = self.env
+        env.batch.states.view(np.uint8)[:] = arrays["states"]
+        env.learner[:], env.drawn[:], self._lengths[:] = arrays["learner"], arrays["drawn"], arrays["lengths"]
+        self._masks = env.action_masks()
+        return network_inputs(env.batch.observe(viewers=env.learner), self._masks)
 
     def step_async(self, actions: npt.NDArray[np.int64]) -> None:
         """Take the learners' actions."""

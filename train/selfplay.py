@@ -38,15 +38,17 @@ class Tables:
     """``num_tables`` tables of one variant and size, with who sits where.
 
     ``any_dice`` is the share of games that begin with each seat's dice drawn from 1 to a full cup, so that every round
-    is met; ``pool_share`` that of games in which one seat learns and all others are one opponent of the pool.
+    is met, unless ``dice`` fixes them; ``pool_share`` that of games in which one seat learns and all others are one opponent of the pool.
     """
 
     def __init__(
-        self, variant: Variant, num_seats: int, num_tables: int, any_dice: float, pool_share: float, rng: np.random.Generator
-    ) -> None:
+        self, variant: Variant, num_seats: int, num_tables: int, any_dice: float, pool_share: float, rng: np.random.Generator,
+        dice: Sequence[int] | None = None,
+    ) -> None:  # fmt: skip
         self.variant, self.num_seats, self.rng = variant, num_seats, rng
         self.any_dice, self.pool_share = any_dice, pool_share
-        self.batch = Batch(variant, num_seats, num_tables, seed=0)
+        self.fixed_dice = dice is not None
+        self.batch = Batch(variant, num_seats, num_tables, seed=0, dice=dice)
         self.lineups = np.zeros((num_tables, num_seats), np.int64)
         self.pool_weights: FloatArray = np.zeros(0)
 
@@ -54,10 +56,10 @@ class Tables:
         """Begin new games in ``rows``; each keeps the opponents it draws now to its end."""
         if not rows.size:
             return
-        full = self.variant.starting_dice
-        dice = np.full((rows.size, self.num_seats), full, np.int8)
-        free = self.rng.random(rows.size) < self.any_dice
-        dice[free] = self.rng.integers(1, full + 1, (int(free.sum()), self.num_seats))
+        dice = np.repeat(self.batch.start[None], rows.size, axis=0)
+        if not self.fixed_dice:
+            free = self.rng.random(rows.size) < self.any_dice
+            dice[free] = self.rng.integers(1, self.variant.starting_dice + 1, (int(free.sum()), self.num_seats))
         self.batch.reset(rows, self.rng.integers(2**63, size=rows.size, dtype=np.uint64), dice)
         self.lineups[rows] = LEARNER
         if self.pool_weights.size:

@@ -18,11 +18,16 @@ Arrays = dict[str, npt.NDArray[Any]]
 
 
 def save_state(path: Path, arrays: Mapping[str, npt.NDArray[Any]], about: Mapping[str, Any]) -> None:
-    """Write ``arrays`` and ``about`` (anything JSON holds); a kill or a full disk leaves the file as it was."""
+    """Write ``arrays`` and ``about`` (anything JSON holds); a kill or a full disk leaves the file as it was.
+
+    Raises ``OSError`` where it cannot be written.
+    """
     unfinished = path.with_name(f".{path.name}.tmp")
     try:
         save_file({k: np.ascontiguousarray(a) for k, a in arrays.items()}, unfinished, {"about": json.dumps(about)})
         os.replace(unfinished, path)
+    except SafetensorError as error:
+        raise OSError(f"{path} cannot be written, and stays as it was: {error}") from error
     finally:
         unfinished.unlink(missing_ok=True)
 
@@ -84,3 +89,15 @@ def torch_generator() -> Arrays:
 def load_torch_generator(arrays: Mapping[str, npt.NDArray[Any]]) -> None:
     """Set PyTorch's generator to the state of :func:`torch_generator`."""
     torch.set_rng_state(torch.from_numpy(np.array(arrays["torch_generator"])))
+
+
+def numpy_generator() -> Arrays:
+    """The state of NumPy's global generator, which stable-baselines3 draws from."""
+    _, keys, at, has_gauss, gauss = np.random.get_state(legacy=True)  # noqa: NPY002
+    return {"numpy_keys": np.array(keys), "numpy_at": np.array([at, has_gauss]), "numpy_gauss": np.array([gauss])}
+
+
+def load_numpy_generator(arrays: Mapping[str, npt.NDArray[Any]]) -> None:
+    """Set NumPy's global generator to the state of :func:`numpy_generator`."""
+    at, has_gauss = arrays["numpy_at"].tolist()
+    np.random.set_state(("MT19937", arrays["numpy_keys"], at, has_gauss, float(arrays["numpy_gauss"][0])))  # noqa: NPY002

@@ -9,7 +9,7 @@ often and every choice of agents takes the seats left over in turn. Who sits nex
 
 An agent is a name (uniform, odds, ...), a checkpoint folder, or ``package.module:factory``. One named twice is two
 agents. Results: tables on the screen and, in the run folder, arena.json (what was run), standings.csv, pairs.csv,
-arena.png, and with ``--rest`` rest.csv.
+ratings.csv, arena.png, and with ``--rest`` rest.csv.
 """
 
 from __future__ import annotations
@@ -28,9 +28,11 @@ import agents as registry
 from perudo_env.policy import Policy
 from perudo_env.variant import Variant, parse_variant, table_size
 from train.evaluate import report
+from train.evaluate.ratings import Ratings, rate
 from train.evaluate.stats import Estimate
 from train.evaluate.tournament import Result, deals_for, draw_lineups, one_against_rest, play_deals, summarise
 from train.progress import progress
+from train.rollout import Played
 
 
 @dataclass(frozen=True)
@@ -53,6 +55,8 @@ class Arena:
     """Fixes the dice, the line-ups and the agents' own draws."""
     rest: bool = False
     """Also play one seat of each agent against all other seats of each other agent."""
+    anchor: str | None = None
+    """The agent that has 0 points in the ratings; by default the last one named."""
     out: Path | None = None
     """The run folder; by default runs/arena-VARIANT-SEATSseats-TIME."""
 
@@ -67,6 +71,8 @@ class Arena:
             raise ValueError(f"no agents: name at least one of {', '.join(registry.names())}")
         if self.rest and len(self.agents) < 2:
             raise ValueError("--rest needs at least two agents")
+        if self.anchor is not None and self.anchor not in report.distinct(self.agents):
+            raise ValueError(f"anchor {self.anchor!r} is not among the agents: use one of {', '.join(report.distinct(self.agents))}")
         if self.out is not None and self.out.exists() and not self.out.is_dir():
             raise ValueError(f"out = {self.out} is a file: name a folder")
         return variant, [registry.make(name, variant, num_seats) for name in self.agents]
@@ -79,6 +85,7 @@ class Outcome:
     result: Result
     folder: Path
     rest: dict[tuple[int, int], Estimate] = field(default_factory=dict)
+    ratings: Ratings | None = None  # None if they could not be told
 
 
 def run(arena: Arena, console: Console | None = None) -> Outcome:
@@ -90,7 +97,8 @@ def run(arena: Arena, console: Console | None = None) -> Outcome:
     lineups = draw_lineups(len(policies), arena.seats, deals, arena.seed)
     cells = len(policies) * (len(policies) - 1) if arena.rest else 0
     with progress("games", deals * arena.seats * (1 + cells), console) as advance:
-        result = summarise(names, play_deals(policies, lineups, variant, arena.seed, advance))
+        played = play_deals(policies, lineups, variant, arena.seed, advance)
+        result = summarise(names, played)
         rest = _rest(arena, variant, policies, advance)
     folder = (
         arena.out or Path("runs") / f"arena-{variant.name}-{arena.seats}seats-{datetime.now():%Y%m%d-%H%M%S}"
@@ -103,14 +111,28 @@ def run(arena: Arena, console: Console | None = None) -> Outcome:
                 "one seat (row) against the rest (column): win share", names, rest, result.fair_share
             )
         )
+    ratings = _ratings(arena, names, played, console)
     report.write(
         folder,
         result,
         rest,
         {**vars(arena), "variant": str(variant), "deals": deals, "agents": list(arena.agents)},
+        ratings,
     )
     console.print(f"results in {folder}")
-    return Outcome(result, folder, rest)
+    return Outcome(result, folder, rest, ratings)
+
+
+def _ratings(arena: Arena, names: list[str], played: Played, console: Console) -> Ratings | None:
+    if len(names) < 2:
+        return None
+    try:
+        ratings = rate(names, [played], arena.anchor or names[-1], seed=arena.seed)
+    except ValueError as error:  # too few games for so many agents
+        console.print(f"no ratings: {error}", highlight=False)
+        return None
+    console.print(report.ratings_table(ratings))
+    return ratings
 
 
 def _rest(

@@ -10,6 +10,7 @@ from typing import Any
 
 from rich.table import Table
 
+from train.evaluate.ratings import Ratings
 from train.evaluate.stats import Estimate
 from train.evaluate.tournament import Result
 
@@ -51,8 +52,25 @@ def matrix_table(title: str, names: Sequence[str], matrix: Matrix, fair: float) 
     return table
 
 
-def write(folder: Path, result: Result, rest: Matrix, settings: Mapping[str, Any]) -> None:
-    """Write arena.json, standings.csv, pairs.csv, rest.csv if there is one, and arena.png into ``folder``."""
+def ratings_table(ratings: Ratings) -> Table:
+    """Points of each agent, best first."""
+    says = f"400 points are ten times the strength; 95% intervals by bootstrap of {ratings.num_groups} deals. {ratings.note}"
+    title = f"{ratings.model} ratings, {ratings.anchor} = 0, {ratings.num_games} games"
+    table = Table("agent", "points", title=title, caption=says.strip())
+    for name, points in sorted(zip(ratings.agents, ratings.points, strict=True), key=lambda row: -row[1].value):
+        table.add_row(name, points_text(points))
+    return table
+
+
+def points_text(points: Estimate) -> str:
+    """Points with their interval, in whole numbers."""
+    return f"{points.value:+.0f} [{points.low:+.0f}, {points.high:+.0f}]"
+
+
+def write(
+    folder: Path, result: Result, rest: Matrix, settings: Mapping[str, Any], ratings: Ratings | None = None
+) -> None:
+    """Write arena.json, standings.csv, pairs.csv, rest.csv and ratings.csv if there are any, and arena.png into ``folder``."""
     folder.mkdir(parents=True, exist_ok=True)
     (folder / "arena.json").write_text(json.dumps(settings, indent=2, default=str) + "\n", encoding="utf-8")
     _write_csv(
@@ -73,6 +91,9 @@ def write(folder: Path, result: Result, rest: Matrix, settings: Mapping[str, Any
     _write_matrix(folder / "pairs.csv", "placed_before", result, result.pairs, 0.5)
     if rest:
         _write_matrix(folder / "rest.csv", "win_share", result, rest, result.fair_share)
+    if ratings:
+        rows = ([name, *points, ratings.anchor, ratings.model, ratings.note] for name, points in zip(ratings.agents, ratings.points, strict=True))
+        _write_csv(folder / "ratings.csv", ["agent", "points", "points_low", "points_high", "anchor", "model", "note"], rows)
     _draw(folder / "arena.png", result, rest, str(settings["variant"]))
 
 

@@ -88,4 +88,6 @@ def wilson(successes: int, trials: int, confidence: float = 0.95) -> Estimate:
     scale = 1 + z * z / trials
     centre = (share + z * z / (2 * trials)) / scale
     reach = z * np.sqrt(share * (1 - share) / trials + z * z / (4 * trials * trials)) / scale
-    return Estimate(share, max(0.0, float(centre - reach)), min(1.0, float(centre + reach)))
+    # exactly 0 and 1 at the ends, where rounding may leave the interval just beside the share
+    low = float(centre - reach) if successes else 0.0
+    return Estimate(share, max(0.0, low), min(1.0, float(centre + reach)) if successes < trials else 1.0)

@@ -13,33 +13,39 @@ from perudo_env.observation import encode, encode_switches, layout
 from perudo_env.policy import Policy
 from perudo_env.rules import fill_mask
 from perudo_env.state import Phase
+from train.evaluate.probs import check_probs
 
+IntArray = npt.NDArray[np.int64]
 CHUNK = 8192  # about how many observations a policy is asked at once
-TOLERANCE = 1e-6  # how far from 1 a row of probabilities may sum (float32 policies)
 
 
 @kernel
-def observe_nodes(
-    states: np.ndarray, graph: Graph, nodes: np.ndarray, seat: int, phase: int, dealt: np.ndarray, switches: np.ndarray,
-    seats: int, quantities: int, observations: np.ndarray, masks: np.ndarray,
+def observe_positions(
+    states: np.ndarray, said: np.ndarray, length: np.ndarray, at: np.ndarray, seat: int, phase: int, hands: np.ndarray,
+    held: np.ndarray, switches: np.ndarray, seats: int, quantities: int, observations: np.ndarray, masks: np.ndarray,
 ) -> None:  # fmt: skip
-    """Write what ``seat`` sees and may do at each of ``nodes`` with each hand of ``dealt``, row after row."""
+    """Write what ``seat`` sees and may do, row after row: after the bids ``said[at[k]]``, with hand number ``held[k]``."""
     s = states[0]
-    k = 0
-    for node in nodes:
-        n = bids_of_node(graph, node, s["bids"])
+    for k in range(at.size):
+        n = length[at[k]]
         for i in range(n):
+            s["bids"][i] = said[at[k], i]
             s["bidders"][i] = i % 2
         s["num_bids"] = n
         s["bidder"] = (n - 1) % 2 if n > 0 else -1
         s["seat"] = seat
         s["phase"] = phase
-        for h in range(dealt.shape[0]):
-            for face in range(dealt.shape[1]):
-                s["hands"][seat, face] = dealt[h, face]
-            encode(s, seat, switches, seats, quantities, observations[k])
-            fill_mask(s, masks[k])
-            k += 1
+        for face in range(hands.shape[1]):
+            s["hands"][seat, face] = hands[held[k], face]
+        encode(s, seat, switches, seats, quantities, observations[k])
+        fill_mask(s, masks[k])
+
+
+@kernel
+def sequences_of(graph: Graph, nodes: np.ndarray, said: np.ndarray, length: np.ndarray) -> None:
+    """Write the bids that lead to each node, by its preorder number, and how many they are."""
+    for k in range(nodes.size):
+        length[k] = bids_of_node(graph, nodes[k], said[k])
 
 
 @kernel
@@ -59,7 +65,7 @@ def nodes_of(graph: Graph, seat: int, num_nodes: int, bids: np.ndarray) -> np.nd
 
 @kernel
 def store(graph: Graph, nodes: np.ndarray, num_hands: int, probs: np.ndarray, table: np.ndarray, start: int, bids: np.ndarray) -> int:
-    """Write the probabilities of ``nodes``, rows as :func:`observe_nodes` has them, into a table from ``start``; returns where they end."""
+    """Write the probabilities of ``nodes``, a row per hand, into a table from ``start``; returns where they end."""
     k = 0
     for node in nodes:
         n = bids_of_node(graph, node, bids)
@@ -83,78 +89,60 @@ def tabulate(
 
 
 def _tabulate_seat(policy: Policy, tree: PublicTree, seat: int, spent: tuple[int, int]) -> npt.NDArray[np.float64]:
-    states = round_record(tree.variant, tree.dice, tree.palifico, tree.total, spent)
-    dealt = hands(tree.dice[seat], tree.variant.num_faces)
+    ask = Asker(policy, tree, seat, spent)
+    num_hands = tree.num_hands[seat]
     bids = np.zeros(len(tree.graph.action), np.int64)
     nodes = nodes_of(tree.graph, seat, tree.num_nodes, bids)
     table = np.empty(tree.num_entries[seat])
-    at = 0
-    for part in np.array_split(nodes, max(1, len(nodes) * len(dealt) // CHUNK)):
-        probs = _ask(policy, tree, states, seat, part, dealt, Phase.BID)
-        if tree.variant.calza == "anyone":
-            probs = _with_window(policy, tree, states, seat, part, dealt, probs)
-        at = store(tree.graph, part, len(dealt), probs, table, at, bids)
+    start = 0
+    for part in np.array_split(nodes, max(1, len(nodes) * num_hands // CHUNK)):
+        said, length = np.zeros((len(part), bids.size), np.int64), np.zeros(len(part), np.int64)
+        sequences_of(tree.graph, part, said, length)
+        probs = ask(said, length, np.repeat(np.arange(len(part)), num_hands), np.tile(np.arange(num_hands), len(part)))
+        start = store(tree.graph, part, num_hands, probs, table, start, bids)
     return table
 
 
-def _ask(
-    policy: Policy, tree: PublicTree, states: np.ndarray, seat: int, nodes: np.ndarray, dealt: np.ndarray, phase: Phase
-) -> npt.NDArray[np.float64]:
-    look = layout(2, tree.variant.max_quantity(2))
-    observations = np.zeros((len(nodes) * len(dealt), look.size), np.int8)
-    masks = np.zeros((len(observations), num_actions(look.max_quantity)), np.int8)
-    switches = encode_switches(tree.variant)
-    observe_nodes(
-        states, tree.graph, nodes, seat, int(phase), dealt, switches, look.num_seats, look.max_quantity, observations, masks
-    )  # fmt: skip
-    probs = np.asarray(policy.probs(observations, masks), np.float64)
-    _check(probs, masks, tree, seat, nodes, dealt, phase)
-    return probs
+class Asker:
+    """Asks a policy at information states of one seat of a round, and checks what it answers."""
 
+    def __init__(self, policy: Policy, tree: PublicTree, seat: int, spent: tuple[int, int] = (0, 0)) -> None:
+        self.policy, self.tree, self.seat = policy, tree, seat
+        self.states = round_record(tree.variant, tree.dice, tree.palifico, tree.total, spent)
+        self.hands = hands(tree.dice[seat], tree.variant.num_faces)
+        self.look, self.switches = layout(2, tree.variant.max_quantity(2)), encode_switches(tree.variant)
 
-def _with_window(
-    policy: Policy, tree: PublicTree, states: np.ndarray, seat: int, nodes: np.ndarray, dealt: np.ndarray, probs: npt.NDArray[np.float64]
-) -> npt.NDArray[np.float64]:
-    """Both decisions of a seat after a bid, Calza or pass and then the rest, as one."""
-    asked = nodes[nodes > 0]  # nobody is asked before the opening bid
-    if not asked.size:
+    def __call__(self, said: IntArray, length: IntArray, at: IntArray, held: IntArray) -> npt.NDArray[np.float64]:
+        """The probabilities ``(rows, num_actions)`` after the bids ``said[at]`` (action ids), with the hands numbered ``held``.
+
+        Where the game asks twice after a bid, Calza or pass and then the rest, both answers are one.
+        """
+        probs = self._ask(said, length, at, held, Phase.BID)
+        asked = np.flatnonzero(length[at] > 0)  # nobody is asked before the opening bid
+        if self.tree.variant.calza == "anyone" and asked.size:
+            window = self._ask(said, length, at[asked], held[asked], Phase.WINDOW)
+            probs[asked] *= window[:, [Call.PASS]]
+            probs[asked, Call.CALZA] = window[:, Call.CALZA]
         return probs
-    window = _ask(policy, tree, states, seat, asked, dealt, Phase.WINDOW)
-    rows = np.repeat(nodes > 0, len(dealt))
-    probs[rows] *= window[:, [Call.PASS]]
-    probs[rows, Call.CALZA] = window[:, Call.CALZA]
-    return probs
 
+    def _ask(self, said: IntArray, length: IntArray, at: IntArray, held: IntArray, phase: Phase) -> npt.NDArray[np.float64]:
+        observations = np.zeros((at.size, self.look.size), np.int8)
+        masks = np.zeros((at.size, num_actions(self.look.max_quantity)), np.int8)
+        observe_positions(
+            self.states, said, length, at, self.seat, int(phase), self.hands, held, self.switches, self.look.num_seats,
+            self.look.max_quantity, observations, masks,
+        )  # fmt: skip
+        probs = np.asarray(self.policy.probs(observations, masks), np.float64)
+        check_probs(probs, masks, lambda k: self.infostate(said[at[k], : length[at[k]]], self.hands[held[k]], phase))
+        return probs
 
-def _check(
-    probs: npt.NDArray[np.float64], masks: npt.NDArray[np.int8], tree: PublicTree, seat: int, nodes: np.ndarray, dealt: np.ndarray, phase: Phase
-) -> None:
-    if probs.shape != masks.shape:
-        raise ValueError(f"probs has shape {probs.shape}: {masks.shape} was asked for")
-    finite = np.isfinite(probs).all(axis=1)
-    illegal = ((probs != 0) & (masks == 0)) | (probs < 0)
-    off = probs.sum(axis=1) - 1
-    bad = np.flatnonzero(~finite | illegal.any(axis=1) | (np.abs(off) > TOLERANCE))
-    if not bad.size:
-        return
-    k = int(bad[0])
-    state = infostate(tree, seat, int(nodes[k // len(dealt)]), dealt[k % len(dealt)], phase)
-    if not np.isfinite(probs[k]).all():
-        raise ValueError(f"the policy's probabilities are not finite at the information state {state!r}")
-    if illegal[k].any():
-        action = int(np.argmax(illegal[k]))
-        word = "negative" if masks[k, action] else "illegal here"
-        raise ValueError(f"the policy gives {ACTIONS[action]} probability {probs[k, action]:g}, which is {word}, at the information state {state!r}")
-    raise ValueError(f"the policy's probabilities sum to {probs[k].sum():.9g}, not 1, at the information state {state!r}")
-
-
-def infostate(tree: PublicTree, seat: int, node: int, hand: npt.NDArray[np.int8], phase: Phase = Phase.BID) -> str:
-    """The information state of a seat with a hand, face counts, at a node, as ``Game.infostate_key`` prints it."""
-    bids = np.zeros(len(tree.graph.action), np.int64)
-    n = bids_of_node(tree.graph, node, bids)
-    dealt = [[1] * d for d in tree.dice]
-    dealt[seat] = [f + 1 for f in range(len(hand)) for _ in range(hand[f])]
-    game = Game.from_hands(tree.variant, dealt, palifico=tree.palifico, total_at_start=tree.total, bids=[ACTIONS[int(b)] for b in bids[:n]])
-    while game.in_calza_window and phase == Phase.BID:
-        game.act(Call.PASS)
-    return game.infostate_key(seat)
+    def infostate(self, said: IntArray, hand: npt.NDArray[np.int8], phase: Phase) -> str:
+        """The information state after some bids with a hand, face counts, as ``Game.infostate_key`` prints it."""
+        tree = self.tree
+        dealt = [[1] * d for d in tree.dice]
+        dealt[self.seat] = [f + 1 for f in range(len(hand)) for _ in range(hand[f])]
+        bids = [ACTIONS[int(b)] for b in said]
+        game = Game.from_hands(tree.variant, dealt, palifico=tree.palifico, total_at_start=tree.total, bids=bids)
+        while game.in_calza_window and phase == Phase.BID:
+            game.act(Call.PASS)
+        return game.infostate_key(self.seat)

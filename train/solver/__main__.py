@@ -7,13 +7,35 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
+
+from rich.console import Console
 
 from agents.public_tree import PublicTree
 from perudo_env.variant import as_variant
+from train.progress import progress
 from train.solver.payoffs import check_dice
-from train.solver.rounds import BYTES_PER_ENTRY, capped, print_report, solve_round
+from train.solver.rounds import BYTES_PER_ENTRY, Report, capped, print_report, solve_round
+
+
+@contextmanager
+def reporting(limit: float, console: Console) -> Iterator[Report]:
+    """Yield what prints a line per report; on a terminal they scroll above a bar of the seconds used, of ``limit``."""
+    if not console.is_terminal:
+        yield print_report
+        return
+    with progress("seconds, at most", max(1, round(limit)), console) as advance:
+        shown = 0
+
+        def report(iterations: int, seconds: float, lower: float, upper: float) -> None:
+            nonlocal shown
+            advance(round(seconds) - shown)
+            shown = round(seconds)
+            print_report(iterations, seconds, lower, upper)
+
+        yield report
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -37,10 +59,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
             f"tables of {sum(tree.num_entries) * BYTES_PER_ENTRY / 2**30:.2f} GiB",
             file=sys.stderr,
         )
-        solution = solve_round(
-            v, dice, o.palifico, o.seconds, target=o.target, threads=o.threads, resume=o.resume,
-            save_every=o.save_every, report=print_report,
-        )  # fmt: skip
+        with reporting(o.seconds, Console(stderr=True)) as report:
+            solution = solve_round(
+                v, dice, o.palifico, o.seconds, target=o.target, threads=o.threads, resume=o.resume,
+                save_every=o.save_every, report=report,
+            )  # fmt: skip
     except ValueError as error:
         print(f"error: {error}", file=sys.stderr)
         return 2

@@ -10,20 +10,14 @@ import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
-from agents.public_tree import Graph, PublicTree
-from agents.tabular import EXACT, RoundTable
-from perudo_env.jit import kernel
+from agents.tabular import EXACT
 from perudo_env.variant import parse_variant
 from train.evaluate.exploitability import Exploitability, judge
+from train.solver.rounding import rounded
 from train.solver.rounds import print_report, solve_round
-from train.solver.traverse import depth_of
-
-LEVELS = 4095  # a shipped weight is a whole number up to this
 
 
 @dataclass(frozen=True)
@@ -50,72 +44,13 @@ ITEMS = (
 )
 
 
-@kernel
-def round_block(weights: np.ndarray, start: int, actions: int, hands: int, h: int, levels: int, out: np.ndarray) -> None:
-    """Write the weights of one hand in one block as whole numbers up to ``levels``, in proportion to their largest."""
-    most = 0.0
-    for a in range(actions):
-        most = max(most, weights[start + a * hands + h])
-    for a in range(actions):
-        share = weights[start + a * hands + h] / most if most > 0 else 0.0
-        out[start + a * hands + h] = np.uint16(share * levels + 0.5)
-
-
-@kernel
-def round_table(graph: Graph, depth: int, acts_first: bool, hands: int, weights: np.ndarray, levels: int, out: np.ndarray) -> None:
-    """Round a seat's flat table into ``out``; blocks that its rounded strategy never reaches stay 0.
-
-    Leaving them out changes nothing that an opponent could gain: it cannot bring the seat there either.
-    """
-    bid, child, start = np.zeros(depth, np.int64), np.zeros(depth, np.int64), np.zeros(depth, np.int64)
-    reach = np.ones((depth, hands), np.bool_)
-    d, cursor = 0, 0
-    child[0] = -1
-    while d >= 0:
-        b = bid[d]
-        acting = (d % 2 == 0) == acts_first
-        actions = graph.calls[b] + graph.first[b + 1] - graph.first[b]
-        if child[d] < 0:
-            child[d], start[d] = 0, cursor
-            if acting and actions > 1:
-                cursor += actions * hands
-                for h in range(hands):
-                    if reach[d, h]:
-                        round_block(weights, start[d], actions, hands, h, levels, out)
-        if graph.first[b] + child[d] == graph.first[b + 1]:
-            d -= 1
-            continue
-        action, following = graph.calls[b] + child[d], graph.raises[graph.first[b] + child[d]]
-        child[d] += 1
-        some = False
-        for h in range(hands):
-            reach[d + 1, h] = reach[d, h] and (not acting or actions == 1 or out[start[d] + action * hands + h] > 0)
-            some |= reach[d + 1, h]
-        if some:
-            d += 1
-            bid[d], child[d] = following, -1
-        else:
-            cursor += graph.rows[following, int(acting)] * hands
-
-
-def rounded(tree: PublicTree, weights: Sequence[npt.NDArray[Any]], levels: int = LEVELS) -> tuple[npt.NDArray[np.uint16], ...]:
-    """Both seats' tables as small integers, see :func:`round_table`."""
-    tables = []
-    for seat in (0, 1):
-        out = np.zeros(weights[seat].size, np.uint16)
-        round_table(tree.graph, depth_of(tree.graph) + 2, seat == 0, tree.num_hands[seat], weights[seat], levels, out)
-        tables.append(out)
-    return tuple(tables)
-
-
 def make(item: Item, folder: Path, seconds: float, target: float) -> tuple[Exploitability, int]:
     """Solve and write one table; returns what the shipped one is worth, and its bytes."""
     solution = solve_round(item.variant, item.dice, item.palifico, seconds, target=target, report=print_report)
-    tree = solution.table.tree
-    weights = rounded(tree, solution.table.weights)
-    shipped = judge(tree, (weights[0].astype(np.float64), weights[1].astype(np.float64)))
+    table = rounded(solution.table)
+    shipped = judge(table.tree, (table.weights[0].astype(np.float64), table.weights[1].astype(np.float64)))
     path = folder / f"{item.name}.npz"
-    RoundTable(tree, weights, (solution.lower, solution.upper)).save(path)
+    table.save(path)
     return shipped, path.stat().st_size
 
 

@@ -1,0 +1,203 @@
+"""Recall-limited CFR: with enough recall it is CFR, with less it is worse; its agent plays what was solved."""
+
+from __future__ import annotations
+
+import json
+from math import comb
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import agents
+import perudo_env as pe
+from agents.public_tree import PublicTree
+from agents.suffixes import ROOT, suffix_graph
+from agents.tabular import RoundTable, TabularPolicy
+from perudo_env.jit import kernel
+from train.evaluate.exploitability import Exploitability, nash_conv
+from train.solver import recall, tables
+from train.solver.lanes import LANES, add_product, add_product_python, add_scaled, add_scaled_python
+from train.solver.match import match_exploitability, solve_match
+from train.solver.payoffs import State, pay_table
+from train.solver.recall import RecallSolver
+from train.solver.rounding import rounded
+
+
+def solver(v: pe.Variant | str, dice: tuple[int, int], bids: int, palifico: bool = False, **options: int) -> RecallSolver:
+    v = pe.variant(v) if isinstance(v, str) else v
+    return RecallSolver(PublicTree(v, dice, palifico), pay_table(v, State(dice, 0, palifico)), bids, **options)
+
+
+def judged(s: RecallSolver) -> Exploitability:
+    t = s.tree
+    return nash_conv(TabularPolicy([s.table()]), t.variant, t.dice, t.palifico)
+
+
+# ---------------------------------------------------------------------------------------------- suffixes
+
+
+@pytest.mark.parametrize(("dice", "bids"), [((3, 3), 2), ((3, 3), 3), ((5, 5), 2)])
+def test_number_of_suffixes(dice: tuple[int, int], bids: int) -> None:
+    """Where the bids form one order, a full suffix is a set of bids; the seat is known if it begins with the lowest bid."""
+    n = 6 * sum(dice)
+    graph = suffix_graph(PublicTree(pe.variant("joker"), dice).graph, bids)
+    shorter = sum(comb(n, k) for k in range(bids))
+    assert len(graph.bid) == shorter + 2 * comb(n, bids) - comb(n - 1, bids - 1)
+
+
+@pytest.mark.parametrize(("v", "longest"), [("joker", 12), ("classic", 12), ("box", 12)])
+def test_with_enough_recall_a_suffix_is_a_sequence(v: str, longest: int) -> None:
+    tree = PublicTree(pe.variant(v), (1, 1))
+    graph = suffix_graph(tree.graph, longest)
+    assert len(graph.bid) == tree.num_nodes
+    assert tuple(graph.num_rows * tree.num_hands) == tree.num_entries
+
+
+@pytest.mark.parametrize("v", ["classic", "pascal", "box"])
+def test_parents_come_first_and_seats_alternate(v: str) -> None:
+    for bids in (1, 2, 3):
+        graph = suffix_graph(PublicTree(pe.variant(v), (2, 2)).graph, bids)
+        parents = np.repeat(np.arange(len(graph.bid)), np.diff(graph.first))
+        assert (graph.children > parents).all()
+        assert (graph.seat[graph.children] == 1 - graph.seat[parents]).all()
+        assert set(graph.children) == set(range(len(graph.bid))) - {ROOT}
+
+
+@pytest.mark.parametrize("bids", [0, -1, 60])
+def test_an_impossible_recall_is_refused(bids: int) -> None:
+    with pytest.raises(ValueError, match=f"recall = {bids}"):
+        suffix_graph(PublicTree(pe.variant("joker"), (3, 3)).graph, bids)
+
+
+# ---------------------------------------------------------------------------------------------- kernels
+
+
+@kernel
+def both(out: np.ndarray, weights: np.ndarray, values: np.ndarray) -> None:
+    add_product(out, LANES, weights, 0, values, LANES)
+    add_scaled(out, 0, np.float32(-2.5), values, LANES)
+
+
+def test_lanes_are_added_as_numpy_adds_them() -> None:
+    rng = np.random.default_rng(0)
+    out, weights, values = (rng.normal(size=(3, LANES)).astype(np.float32) for _ in range(3))
+    plain = out.copy()
+    both(out, weights, values)
+    add_product_python(plain, LANES, weights, 0, values, LANES)
+    add_scaled_python(plain, 0, np.float32(-2.5), values, LANES)
+    np.testing.assert_allclose(out, plain, rtol=1e-6)
+    assert out[1] == pytest.approx(plain[1])
+    assert not np.allclose(out[0], out[2])
+
+
+# ---------------------------------------------------------------------------------------------- solutions
+
+
+@pytest.mark.parametrize(("v", "value"), [("classic", -1 / 18), ("liars_dice", -7 / 258)])
+def test_with_enough_recall_it_finds_the_value_of_the_round(v: str, value: float) -> None:
+    s = solver(v, (1, 1), 12)
+    s.iterate(150)
+    assert s.value() == pytest.approx(value, abs=2e-3)
+    assert judged(s).nash_conv < 0.01
+
+
+def test_more_recall_is_harder_to_exploit() -> None:
+    found = []
+    for bids in (1, 2, 3):
+        s = solver("joker", (1, 1), bids)
+        s.iterate(200)
+        found.append(judged(s).nash_conv)
+    assert found[0] > 1.5 * found[1] > 3 * found[2]
+    assert found[2] < 0.025
+
+
+@pytest.mark.parametrize(("v", "dice", "palifico"), [("box:calza=anyone", (1, 1), False), ("classic", (1, 2), True), ("pascal", (1, 1), False)])
+def test_every_kind_of_round_is_played_as_it_was_solved(v: str, dice: tuple[int, int], palifico: bool) -> None:
+    s = solver(pe.variant("box", calza="anyone") if ":" in v else v, dice, 2, palifico)
+    before = judged(s).nash_conv
+    s.iterate(20)
+    found = judged(s)
+    assert found.value == pytest.approx(s.value(), abs=1e-5)
+    assert found.nash_conv < before / 2
+
+
+def test_sampled_hands_lead_to_the_same_place() -> None:
+    s = solver("joker", (1, 1), 3, sample=3, seed=3)
+    s.iterate(300)
+    assert judged(s).nash_conv < 0.1
+    assert s.value() == pytest.approx(-0.0214, abs=0.01)
+
+
+def test_payoffs_matter_by_their_order_alone_where_a_round_has_two_outcomes() -> None:
+    v, tree = pe.variant("classic"), PublicTree(pe.variant("classic"), (1, 1))
+    pay = pay_table(v, State((1, 1)))
+    plain, moved = RecallSolver(tree, pay, 3), RecallSolver(tree, pay, 3)
+    moved.set_pay(0.25 * pay + 0.5)
+    for s in (plain, moved):
+        s.iterate(30)
+    assert moved.value() == pytest.approx(0.25 * plain.value() + 0.5, abs=1e-4)
+
+
+def test_a_solution_goes_on_from_its_file_on_any_number_of_threads(tmp_path: Path) -> None:
+    straight, first, second = (solver("classic", (2, 1), 2, threads=t, sample=8) for t in (2, 1, 2))
+    straight.iterate(6)
+    first.iterate(4)
+    first.save(tmp_path / "kept")
+    second.load(tmp_path / "kept")
+    second.iterate(2)
+    assert all(np.array_equal(a, b) for a, b in zip(straight.sums, second.sums, strict=True))
+    with pytest.raises(ValueError, match="recall 2"):
+        solver("classic", (2, 1), 3).load(tmp_path / "kept")
+
+
+# ---------------------------------------------------------------------------------------------- agents
+
+
+def test_a_rounded_table_plays_from_its_file(tmp_path: Path) -> None:
+    s = solver("joker", (1, 1), 3)
+    s.iterate(200)
+    table = rounded(s.table(), 255)
+    table.save(tmp_path / "t.npz")
+    read = RoundTable.load(tmp_path / "t.npz")
+    assert read.recall == 3
+    assert all(a.dtype == np.uint8 and np.array_equal(a, b) for a, b in zip(read.weights, table.weights, strict=True))
+    exact = judged(s)
+    assert nash_conv(TabularPolicy([read]), "joker", (1, 1)).nash_conv == pytest.approx(exact.nash_conv, abs=0.01)
+    with pytest.raises(ValueError, match="do not fit"):
+        RoundTable(read.tree, read.weights, recall=2)
+
+
+def test_the_command_writes_an_agent_and_goes_on(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    words = ["--variant", "classic", "--dice", "1", "1", "--recall", "2", "--seconds", "0.1", "--out", str(tmp_path)]
+    assert recall.main(words) == 0
+    card = json.loads((tmp_path / "policy.json").read_text(encoding="utf-8"))
+    assert f"NashConv {card['nash_conv']:.4f} (exact)" in capsys.readouterr().out
+    policy = agents.load(tmp_path, "classic", 2)
+    assert nash_conv(policy, "classic", (1, 1)).nash_conv == pytest.approx(card["nash_conv"])
+    assert recall.main(words) == 0
+    assert json.loads((tmp_path / "policy.json").read_text(encoding="utf-8"))["iterations"] > card["iterations"]
+    assert recall.main([*words, "--recall", "0"]) == 2
+
+
+def test_tables_of_a_whole_game(tmp_path: Path) -> None:
+    """Exact or recall-limited, the game is worth what solving it says, and the agent is hard to exploit over it."""
+    v = pe.variant("classic", num_faces=2, starting_dice=2)
+    known = solve_match(v, target=5e-3)
+    for name, gib in (("exact", 1.0), ("limited", 0.0)):
+        o = tables.Options(tmp_path / name, str(v), 2, target=5e-3, exact_gib=gib, recall=2, iterations=60)
+        found = tables.run(o)
+        assert {r["method"] for r in found["rounds"].values()} == {"exact" if gib else "recall 2"}
+        assert found["game"]["value"] == pytest.approx(known.value, abs=0.03)
+        assert match_exploitability(agents.load(o.out, v, 2), v).nash_conv < (0.03 if gib else 0.2)
+        assert tables.run(o)["rounds"] == found["rounds"]  # nothing is solved again
+    with pytest.raises(ValueError, match="name another folder"):
+        tables.run(tables.Options(tmp_path / "exact", str(v), 2, recall=3))
+
+
+def test_tables_of_a_game_with_calza_go_over_the_rounds_again(tmp_path: Path) -> None:
+    v = pe.variant("pascal", num_faces=2, starting_dice=1)
+    found = tables.run(tables.Options(tmp_path, str(v), 1, exact_gib=0.0, recall=2, sweeps=2, iterations=30))
+    assert list(found["rounds"]) == ["sweep 0: 1v1", "sweep 1: 1v1"]
+    with pytest.raises(ValueError, match="still have its palifico"):
+        tables.run(tables.Options(tmp_path / "b", "evening:calza=on_turn", 1))

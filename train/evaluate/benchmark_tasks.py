@@ -1,0 +1,160 @@
+"""The parts of the benchmark: each is measured alone, in any process, with the same result."""
+
+from __future__ import annotations
+
+import json
+import multiprocessing
+import os
+import threading
+import time
+import traceback
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ProcessPoolExecutor, as_completed
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from statistics import median
+from typing import Any
+
+import numpy as np
+from rich.console import Console
+
+import agents as registry
+from perudo_env.batch import Batch
+from perudo_env.policy import Policy, UniformPolicy
+from perudo_env.variant import variant as find_variant
+from train.evaluate.exploitability import nash_conv
+from train.evaluate.tournament import share_against
+from train.evaluate.watch import Guard
+from train.progress import progress
+
+VERSION = "perudo-bench v0"
+SEED = 20260101  # part of the version: the same dice and line-ups for everybody
+LATENCY_POSITIONS = 200
+PARTS = "parts.jsonl"  # finished parts, to go on from
+
+
+@dataclass(frozen=True)
+class Task:
+    """One part: a cell of win shares, the NashConv of a round, or the time of a decision asked alone."""
+
+    kind: str
+    variant: str
+    seats: int
+    baseline: str = ""
+    games: int = 0
+    dice: tuple[int, ...] = ()
+
+    @property
+    def name(self) -> str:
+        """What tells it from all others."""
+        return " ".join(map(str, (self.kind, self.variant, self.seats, self.baseline, self.games, *self.dice)))
+
+
+def measure(agent: str, task: Task) -> dict[str, Any]:
+    """What a part found, or ``unplayed`` (the agent says it is not for that table), or ``error`` (it failed)."""
+    cpu = time.process_time()
+    found: dict[str, Any] = {"part": task.name, **asdict(task), "dice": list(task.dice)}  # as JSON gives it back
+    try:
+        policy = registry.make(agent, task.variant, task.seats)
+    except ValueError as error:
+        return {**found, "unplayed": str(error), "task_cpu_seconds": 0.0}
+    try:
+        found |= {"nash_conv": _nash_conv, "win_share": _win_share, "latency": _latency}[task.kind](policy, task)
+    except NotImplementedError as error:
+        found["unplayed"] = str(error) or "the agent states no probabilities"
+    except Exception as error:  # whatever the agent's own code raises must not end the whole card
+        where = traceback.extract_tb(error.__traceback__)[-1]
+        found["error"] = f"{type(error).__name__}: {error} ({Path(where.filename).name}:{where.lineno})"
+    return {**found, "task_cpu_seconds": round(time.process_time() - cpu, 2)}
+
+
+def _nash_conv(policy: Policy, task: Task) -> dict[str, Any]:
+    result = nash_conv(policy, task.variant, task.dice)
+    return {"value": result.value, "nash_conv": result.nash_conv, "gains": list(result.gains), "states": result.num_states}
+
+
+def _win_share(policy: Policy, task: Task) -> dict[str, Any]:
+    guard, v = Guard(policy), find_variant(task.variant)
+    share = share_against(guard, registry.make(task.baseline, v, task.seats), v, task.seats, task.games, SEED)
+    return {
+        "win_share": share.value, "low": share.low, "high": share.high, "fair": 1 / task.seats, "decisions": guard.decisions,
+        "illegal": guard.illegal, "seconds": round(guard.seconds, 4), "cpu_seconds": round(guard.cpu_seconds, 4),
+    }  # fmt: skip
+
+
+def _latency(policy: Policy, task: Task) -> dict[str, Any]:
+    """The median time of one decision asked alone, in positions of random play."""
+    batch, rng = Batch(task.variant, task.seats, 1, SEED), np.random.default_rng(SEED)
+    guard, uniform, times = Guard(policy), UniformPolicy(), []
+    for _ in range(LATENCY_POSITIONS):
+        if batch.is_over[0]:
+            batch.reset()
+        seen, masks = batch.observe(), batch.masks()
+        before = guard.seconds
+        guard.act(seen, masks, rng)
+        times.append(guard.seconds - before)
+        batch.act(uniform.act(seen, masks, rng))
+    return {"milliseconds": round(1000 * median(times), 4), "illegal": guard.illegal, "decisions": guard.decisions}
+
+
+def run_tasks(
+    agent: str, tasks: Sequence[Task], folder: Path, scale: str, workers: int, console: Console
+) -> list[dict[str, Any]]:
+    """Measure all parts in ``workers`` processes, those apart that ``folder`` holds already; in the order of ``tasks``.
+
+    Raises ``ValueError`` for a folder that holds parts of another agent or scale.
+    """
+    folder.mkdir(parents=True, exist_ok=True)
+    head = {"benchmark": VERSION, "agent": agent, "scale": scale}
+    done = _read_parts(folder / PARTS, head)
+    left = [t for t in tasks if t.name not in done]
+    if done:
+        console.print(f"going on: {len(done)} of {len(tasks)} parts are in {folder}", highlight=False)
+    with (folder / PARTS).open("a", encoding="utf-8") as file, progress("parts", len(tasks), console, len(done)) as advance:
+        for found in _measured(agent, left, workers):
+            done[found["part"]] = found
+            file.write(json.dumps(found) + "\n")
+            file.flush()
+            advance(1)
+    return [done[t.name] for t in tasks]
+
+
+def _measured(agent: str, tasks: Sequence[Task], workers: int) -> Iterator[dict[str, Any]]:
+    if workers == 1:
+        yield from (measure(agent, task) for task in tasks)
+        return
+    os.environ.setdefault("OMP_NUM_THREADS", "1")  # for the new processes: the workers share the cores among themselves
+    with ProcessPoolExecutor(workers, multiprocessing.get_context("spawn"), _end_with_parent) as pool:
+        try:
+            for future in as_completed([pool.submit(measure, agent, task) for task in tasks]):
+                yield future.result()
+        except BaseException:
+            pool.shutdown(cancel_futures=True)
+            raise
+
+
+def _end_with_parent() -> None:
+    """Let a worker end when its parent was killed: by itself it would wait for work for ever."""
+    parent = multiprocessing.parent_process()
+
+    def watch() -> None:
+        if parent is not None:
+            parent.join()
+            os._exit(1)
+
+    threading.Thread(target=watch, daemon=True).start()
+
+
+def _read_parts(path: Path, head: dict[str, Any]) -> dict[str, dict[str, Any]]:
+    """The parts that are there, begun anew if there are none; a last line that a kill cut short is cut off."""
+    lines = path.read_text(encoding="utf-8").split("\n")[:-1] if path.exists() else []
+    try:
+        there, *parts = [json.loads(line) for line in lines] or [head]
+    except ValueError as error:
+        raise ValueError(f"{path} does not hold parts of a benchmark ({error}): name another folder") from error
+    if there != head:
+        raise ValueError(f"{path.parent} holds the benchmark {there}, not {head}: name another folder")
+    unfinished = path.with_name(f".{path.name}.tmp")
+    unfinished.write_text("".join(json.dumps(x) + "\n" for x in (head, *parts)), encoding="utf-8")
+    os.replace(unfinished, path)
+    return {p["part"]: p for p in parts}
