@@ -71,7 +71,7 @@ class MMD:
         }
         self.values = ContinuationValues(config.values.hidden, config.values.learning_rate)
         self.rng = np.random.default_rng(config.run.seed)
-        self.groups = groups_of(config.tables, config.play, config.pool.share, self.rng)
+        self.groups = groups_of(config.tables, config.play, self.rng, config.pool)
         self.pool = Pool(config.pool.scripted, config.pool.scripted_share, config.pool.size)
         self.average: Average | None = None
         self.collector = Collector(self.act, self.pool.policy, self.rng)

@@ -63,6 +63,7 @@ class MixedPoolSection(Section):
     """Whom the learner meets besides itself."""
 
     share: float = Field(ge=0, le=1)
+    learners: Literal["one", "some"]
     every: int = Field(gt=0)
     size: int = Field(gt=0)
     scripted: list[str]
@@ -109,11 +110,14 @@ def kinds_of(sections: Sequence[TablesSection]) -> list[tuple[Variant, int]]:
     return list(found)
 
 
-def groups_of(sections: Sequence[TablesSection], play: PlaySection, pool_share: float, rng: np.random.Generator) -> list[Tables]:
+def groups_of(
+    sections: Sequence[TablesSection], play: PlaySection, rng: np.random.Generator, pool: MixedPoolSection | None = None
+) -> list[Tables]:
     """The tables of a configuration: as many of each kind as make ``play.tables`` in a batch."""
+    met = {"pool_share": pool.share, "many_learn": pool.learners == "some"} if pool else {}
     kinds = list(dict.fromkeys((*kind, tuple(s.dice)) for s in sections for kind in kinds_of([s])))
     each = max(1, play.tables // min(play.groups_per_batch, len(kinds)))
-    groups = [Tables(v, seats, each, play.any_dice, pool_share, rng, dice or None) for v, seats, dice in kinds]
+    groups = [Tables(v, seats, each, play.any_dice, rng, dice=dice or None, **met) for v, seats, dice in kinds]
     for tables in groups:
         tables.deal(np.arange(each))
     return groups
