@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import product
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 from pydantic import Field
@@ -114,7 +114,7 @@ def groups_of(
     sections: Sequence[TablesSection], play: PlaySection, rng: np.random.Generator, pool: MixedPoolSection | None = None
 ) -> list[Tables]:
     """The tables of a configuration: as many of each kind as make ``play.tables`` in a batch."""
-    met = {"pool_share": pool.share, "many_learn": pool.learners == "some"} if pool else {}
+    met: dict[str, Any] = {"pool_share": pool.share, "many_learn": pool.learners == "some"} if pool else {}
     kinds = list(dict.fromkeys((*kind, tuple(s.dice)) for s in sections for kind in kinds_of([s])))
     each = max(1, play.tables // min(play.groups_per_batch, len(kinds)))
     groups = [Tables(v, seats, each, play.any_dice, rng, dice=dice or None, **met) for v, seats, dice in kinds]
