@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from collections.abc import Iterable
 from contextlib import suppress
 
 from perudo_env.actions import DUDO, PACO, PASS, Action, Call
@@ -21,7 +22,7 @@ _NUMBERS = (
 _QUANTITIES = {word: n for n, words in enumerate(_NUMBERS.split(), 1) for word in words.split("|")}
 _FACES = {
     **{word: n for word, n in _QUANTITIES.items() if n <= 6},
-    **{f"{word}{'es' if word == 'six' else 's'}": n for word, n in zip("one two three four five six".split(), range(1, 7), strict=True)},
+    **{word: n for n, word in enumerate(("ones", "twos", "threes", "fours", "fives", "sixes"), 1)},
     **dict.fromkeys(("p", "paco", "pacos", "ace", "aces", "as"), PACO),
 }  # fmt: skip
 _CALLS: dict[str, Call] = {
@@ -31,18 +32,18 @@ _CALLS: dict[str, Call] = {
 }
 
 
-def _any(words: dict[str, int]) -> str:
+def _any(words: Iterable[str]) -> str:
     return "|".join(sorted(words, key=len, reverse=True))
 
 
-_QUANTITY = rf"(?P<q>\d+|{_any(_QUANTITIES)})"
+_QUANTITY = rf"(?P<q>\d+(?!\d)|{_any(_QUANTITIES)})"
 _FACE = rf"(?P<f>\d+(?:'?s)?|{_any(_FACES)})"
 # What may stand between the two: 5x3; 5 dice of face 3; 5 of 3; {"quantity": 5, "face": 3}; or nothing before a word.
 _LINK = (
     r"(?P<link>\s*[x*×]\s*|\s*(?:dice|die|des?)\s+(?:(?:of|de|showing|montrant)\s+(?:face\s+)?|face\s+)"
     r"|\s+(?:of|de)\s+|\W+(?:face|value|valeur)\W+|\s*)"
 )
-_BID = re.compile(rf"(?<!\w)(?<!\d[.,]){_QUANTITY}{_LINK}(?<!\d){_FACE}(?!\w)")
+_BID = re.compile(rf"(?<!\w)(?<!\d[.,]){_QUANTITY}{_LINK}{_FACE}(?!\w)")
 # Two numbers and nothing between them are a bid only where it says so: ``[Bid: 5, 3]``.
 _PAIR = re.compile(r"(?:bid|enchere|annonce|mise)\W*(?P<q>\d+)[\s,;]+(?P<f>\d+)(?!\w)")
 _CALL = re.compile(rf"(?<!\w)(?P<call>{_any(_CALLS)})(?!\w)")

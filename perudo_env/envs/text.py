@@ -43,12 +43,13 @@ class TextEnv:
         self.variant = as_variant(variant)
         self.language = one_of("language", language, LANGUAGES)
         self.fallback = one_of("fallback", fallback, FALLBACKS)
-        for name, value in (("error_allowance", error_allowance), ("past_rounds", past_rounds)):
-            if (value is not None or name == "error_allowance") and not (is_whole(value) and value >= 0):
-                raise ValueError(f"{name} = {value!r} is not a whole number from 0")
-        self.error_allowance, self.past_rounds, self.max_rounds = error_allowance, past_rounds, max_rounds
+        self.error_allowance = _from_zero("error_allowance", error_allowance)
+        self.past_rounds = None if past_rounds is None else _from_zero("past_rounds", past_rounds)
+        self.max_rounds = max_rounds
         self._rules = rules_text(self.variant, self.language)
         self._game: Game | None = None
+        self._error: str | None = None  # why the last answer was refused
+        self._errors = 0  # refused in this turn
 
     @property
     def game(self) -> Game:
@@ -124,3 +125,9 @@ class TextEnv:
         if bid is None or (self.fallback == "dudo" and DUDO in legal):
             return DUDO
         return bid
+
+
+def _from_zero(name: str, value: int) -> int:
+    if not is_whole(value) or value < 0:
+        raise ValueError(f"{name} = {value!r} is not a whole number from 0")
+    return value

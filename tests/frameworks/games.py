@@ -9,8 +9,12 @@ import numpy as np
 from perudo_env import Game
 from perudo_env.envs.aec import PerudoAEC
 
-# (variant, seats, games): short games with an elimination before the end, and a few of all switches
-TABLES = (("marquoir:starting_dice=1", 3, 980), ("box:calza=anyone,starting_dice=2", 4, 20))
+# (variant, seats, games): many short games, with eliminations before the end, and some with Calza by anyone
+TABLES = (
+    ("classic:starting_dice=1", 2, 660),
+    ("marquoir:starting_dice=1", 3, 320),
+    ("box:calza=anyone,starting_dice=2", 4, 20),
+)
 
 
 class Kept(PerudoAEC):

@@ -74,6 +74,6 @@ def train(variant: str, num_players: int, num_games: int) -> int:
 
 if __name__ == "__main__":
     print("games", sum(play(*table) for table in TABLES))
-    ray.init(num_cpus=1, include_dashboard=False, log_to_driver=False)
-    print("games of the trained module", train(*TABLES[0][:2], 50))
+    ray.init(num_cpus=1, include_dashboard=False, log_to_driver=False, object_store_memory=100_000_000)
+    print("games of the trained module", train(*TABLES[1][:2], 50))
     ray.shutdown()
