@@ -27,8 +27,8 @@ class PerudoMultiAgentEnv(MultiAgentEnv):
         self.env = PerudoAEC(**(config or {}))
         self.possible_agents = self.env.possible_agents[:]
         self.agents = self.possible_agents[:]
-        self.observation_spaces = {agent: self._space(agent) for agent in self.possible_agents}
-        self.action_spaces = dict(self.env.action_spaces)
+        self.observation_spaces: dict[str, spaces.Space[Any]] = {agent: self._space(agent) for agent in self.possible_agents}
+        self.action_spaces: dict[str, spaces.Space[Any]] = {**self.env.action_spaces}
         self.observation_space = spaces.Dict(self.observation_spaces)
         self.action_space = spaces.Dict(self.action_spaces)
 
