@@ -18,6 +18,7 @@ COMMANDS = re.findall(r"^(python -m \S.*?)\s*(?:#.*)?$", TEXT, flags=re.MULTILIN
 # How a command is made short enough for a test.
 SHORTER = {
     "train.evaluate.arena": ["--games", "20"],
+    "train.evaluate.tournament": ["--smoke", "--workers", "1"],
     "train.ppo_sb3": ["--smoke"],
     "train.compare": ["--smoke"],
     "train.nfsp": ["--smoke"],
