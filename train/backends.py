@@ -119,8 +119,14 @@ def _named(function: Callable[..., R], task: Any, common: tuple[Any, ...]) -> tu
 def _end_with_parent() -> None:
     """End this worker when its parent is killed: it would wait for tasks for ever."""
     parent = multiprocessing.parent_process()
-    if parent is not None:
-        threading.Thread(target=lambda: (parent.join(), os._exit(1)), daemon=True).start()
+    if parent is None:
+        return
+
+    def wait() -> None:
+        parent.join()
+        os._exit(1)
+
+    threading.Thread(target=wait, daemon=True).start()
 
 
 @cache

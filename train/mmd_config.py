@@ -122,10 +122,12 @@ def groups_of(
 
 
 def empty_groups(
-    sections: Sequence[TablesSection], play: PlaySection, pool_share: float, rng: np.random.Generator, numbers: Sequence[int] | None = None
-) -> list[Tables]:
+    sections: Sequence[TablesSection], play: PlaySection, rng: np.random.Generator, pool: MixedPoolSection | None = None,
+    numbers: Sequence[int] | None = None,
+) -> list[Tables]:  # fmt: skip
     """The tables of a configuration before their first deal, or of the kinds of these ``numbers`` alone."""
+    met: dict[str, Any] = {"pool_share": pool.share, "many_learn": pool.learners == "some"} if pool else {}
     kinds = list(dict.fromkeys((*kind, tuple(s.dice)) for s in sections for kind in kinds_of([s])))
     each = max(1, play.tables // min(play.groups_per_batch, len(kinds)))
     chosen = kinds if numbers is None else [kinds[number] for number in numbers]
-    return [Tables(v, seats, each, play.any_dice, pool_share, rng, dice or None) for v, seats, dice in chosen]
+    return [Tables(v, seats, each, play.any_dice, rng, dice=dice or None, **met) for v, seats, dice in chosen]

@@ -5,6 +5,7 @@ A task that is lost with its node is played again elsewhere, to the same result;
 
 from __future__ import annotations
 
+import logging
 import os
 import pickle
 import socket
@@ -42,13 +43,13 @@ class Ray:
         return self
 
     def _connect(self) -> None:
-        quiet: dict[str, Any] = {"log_to_driver": False, "logging_level": "ERROR", "include_dashboard": False}
+        quiet: dict[str, Any] = {"log_to_driver": False, "logging_level": logging.ERROR, "include_dashboard": False}
         if self.address is None:
             ray.init(num_cpus=self.workers, object_store_memory=OBJECT_STORE, **quiet)
             return
         _reach(self.address)
         try:
-            ray.init(self.address, log_to_driver=False, logging_level="ERROR")
+            ray.init(self.address, log_to_driver=False, logging_level=logging.ERROR)
         except (ConnectionError, RuntimeError, ValueError) as error:
             raise BackendError(f"no Ray cluster answers at {self.address}: {error}") from error
 

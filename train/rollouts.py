@@ -75,9 +75,9 @@ def collect(
     their own, seeded from it. So the decisions depend on the number of parts, and on nothing else.
     """
     shares = [share.tolist() for share in np.array_split(np.asarray(chosen), min(networks.config.play.parts, len(chosen)))]
-    states = [rng.bit_generator.state]
+    states = [dict(rng.bit_generator.state)]
     if len(shares) > 1:
-        states = [np.random.default_rng(s).bit_generator.state for s in rng.integers(2**63, size=len(shares))]
+        states = [dict(np.random.default_rng(s).bit_generator.state) for s in rng.integers(2**63, size=len(shares))]
     parts = [
         Part(tuple(share), tuple(groups[i].batch.states for i in share), tuple(groups[i].lineups for i in share), state)
         for share, state in zip(shares, states, strict=True)
@@ -101,11 +101,10 @@ def play_part(part: Part, networks: Networks) -> Collected:
     rng = np.random.default_rng()
     rng.bit_generator.state = part.rng
     actor, values, pool = _built(networks)
-    groups = empty_groups(config.tables, config.play, config.pool.share, rng, part.numbers)
+    groups = empty_groups(config.tables, config.play, rng, config.pool, part.numbers)
     for tables, states, lineups in zip(groups, part.states, part.lineups, strict=True):
         tables.batch.states[:], tables.lineups[:] = states, lineups
-        if pool.hashes:
-            tables.pool_weights = pool.weights()
+        tables.pool_weights = pool.weights()
     decisions, rounds = Collector(actor, pool.policy, rng).collect(groups, config.play.unit, values)
     after = replace(
         part, states=tuple(t.batch.states for t in groups), lineups=tuple(t.lineups for t in groups), rng=rng.bit_generator.state
