@@ -116,12 +116,18 @@ def _end_with_parent() -> None:
 
 
 @cache
-def fingerprint(patterns: tuple[str, ...] = SOURCES) -> str:
-    """The versions and sources that results depend on, as a line; equal lines play equal games."""
-    root, digest = Path(__file__).parent.parent, sha256()
-    for path in sorted({p for pattern in patterns for p in root.glob(pattern) if p.is_file()}):
-        digest.update(path.relative_to(root).as_posix().encode() + b"\0" + path.read_bytes())
-    return f"perudo-env {perudo_env.__version__}, sources {digest.hexdigest()[:12]}, numpy {np.__version__}"
+def fingerprint() -> str:
+    """The versions and sources that games depend on, as a line; equal lines play equal games."""
+    sources = digest(Path(__file__).parent.parent, SOURCES)
+    return f"perudo-env {perudo_env.__version__}, sources {sources}, numpy {np.__version__}"
+
+
+def digest(folder: Path, patterns: Sequence[str]) -> str:
+    """A short digest of the files under a folder that match, with their names."""
+    found = sha256()
+    for path in sorted({p for pattern in patterns for p in folder.glob(pattern) if p.is_file()}):
+        found.update(path.relative_to(folder).as_posix().encode() + b"\0" + path.read_bytes())
+    return found.hexdigest()[:12]
 
 
 def call_pickled(payload: bytes) -> bytes:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from dataclasses import dataclass
 from functools import lru_cache
+from pathlib import Path
 
 import numpy as np
 import numpy.typing as npt
@@ -23,7 +24,8 @@ class Task:
     """Games of one variant and table size; plain data, so that it can travel."""
 
     variant: str
-    agents: tuple[str, ...]  # as agents.make reads them
+    names: tuple[str, ...]  # of the agents, as they were given
+    agents: tuple[str, ...]  # as agents.make reads them in any folder
     lineups: SeatArray  # (num_games, num_seats): number of the agent in each seat
     seeds: npt.NDArray[np.uint64]  # (num_games,): of the dice
     draws: tuple[int, int]  # seeds the agents' own draws: the seed of the whole, the number of this part
@@ -40,7 +42,7 @@ class Finished:
 
 
 def cut(
-    variant: str, agents: tuple[str, ...], lineups: SeatArray, seed: int, chunk: int = CHUNK, record: bool = False
+    variant: str, names: tuple[str, ...], lineups: SeatArray, seed: int, chunk: int = CHUNK, record: bool = False
 ) -> list[Task]:
     """Every rotation of each line-up, ``(num_deals, num_seats)``, in tasks of ``chunk`` games.
 
@@ -48,8 +50,10 @@ def cut(
     ``rollout.CHUNK``; another ``chunk`` gives the agents other draws on the same dice.
     """
     seats, seeds = games_of(lineups, seed)
+    # a worker may stand in another folder
+    agents = tuple(str(Path(name).resolve()) if Path(name).is_dir() else name for name in names)
     return [
-        Task(variant, agents, seats[at : at + chunk], seeds[at : at + chunk], (seed, number), record)
+        Task(variant, names, agents, seats[at : at + chunk], seeds[at : at + chunk], (seed, number), record)
         for number, at in enumerate(range(0, len(seats), chunk))
     ]
 
@@ -65,7 +69,7 @@ def play_task(task: Task) -> Finished:
         batch, policies, task.lineups, np.random.default_rng(task.draws), on_actions=trace.add if task.record else None
     )
     records = trace.records(variant, num_seats, task.seeds) if task.record else []
-    told = lines(task.variant, task.agents, task.lineups, records) if task.record else []
+    told = lines(task.variant, task.names, task.lineups, records) if task.record else []
     return Finished(played, tuple(told), time.perf_counter() - begun)
 
 

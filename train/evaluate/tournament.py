@@ -1,7 +1,11 @@
-"""Who sits with whom, and what a set of finished games says of each agent: the arena's arithmetic."""
+"""Who sits with whom, and what a set of finished games says of each agent: the arena's arithmetic.
+
+As a command, ``python -m train.evaluate.tournament``, it is the large tournament of :mod:`train.evaluate.league`.
+"""
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import combinations
@@ -165,3 +169,9 @@ def one_against_rest(
         for b in range(len(policies))
         if a != b
     }
+
+
+if __name__ == "__main__":
+    from train.evaluate.league import command
+
+    sys.exit(command())
