@@ -11,10 +11,10 @@ import pytest
 from train.backends import SOURCES, BackendError, Local, digest, fingerprint, open_backend
 
 
-def square(x):
+def power(x, exponent=1):
     if x < 0:
         raise ValueError(f"{x} is negative")
-    return x * x
+    return x**exponent
 
 
 def die(x):
@@ -23,16 +23,20 @@ def die(x):
 
 @pytest.mark.parametrize("workers", [1, 2])
 def test_every_task_gives_one_result(workers):
-    found = list(Local(workers).run(square, list(range(9))))
-    assert sorted((number, result) for number, result, _ in found) == [(x, x * x) for x in range(9)]
-    assert list(Local(workers).run(square, [])) == []
-    with pytest.raises(ValueError, match="-1 is negative"):
-        list(Local(workers).run(square, [1, -1, 2]))
+    with Local(workers) as backend:
+        found = list(backend.run(power, list(range(9)), (2,)))
+        assert sorted((number, result) for number, result, _ in found) == [(x, x * x) for x in range(9)]
+        assert list(backend.run(power, [])) == []
+        with pytest.raises(ValueError, match="-1 is negative"):
+            list(backend.run(power, [1, -1, 2]))
+        assert [result for _, result, _ in backend.run(power, [3])] == [3], "an error in a task leaves the workers"
 
 
 def test_a_worker_that_dies_is_an_error_that_says_so():
-    with pytest.raises(BackendError, match="a worker process died"):
-        list(Local(2).run(die, [1, 2]))
+    with Local(2) as backend, pytest.raises(BackendError, match="a worker process died"):
+        list(backend.run(die, [1, 2]))
+    with pytest.raises(RuntimeError, match="not open"):
+        backend.run(die, [1])
 
 
 PARENT = """
@@ -44,7 +48,8 @@ def work(x):
     time.sleep(60)
 
 if __name__ == "__main__":
-    list(Local(2).run(work, [1, 2]))
+    with Local(2) as backend:
+        list(backend.run(work, [1, 2]))
 """
 
 

@@ -18,7 +18,6 @@ import numpy as np
 
 import perudo_env
 
-T = TypeVar("T")
 R = TypeVar("R")
 Name = Literal["local", "ray"]
 
@@ -36,11 +35,11 @@ class BackendError(RuntimeError):
 class Backend(Protocol):
     """Runs tasks somewhere; a context manager."""
 
-    def run(self, function: Callable[[T], R], tasks: Sequence[T]) -> Iterator[tuple[int, R, str]]:
-        """Yield (number of the task, result, name of the worker) for every task, once each, in any order.
+    def run(self, function: Callable[..., R], tasks: Sequence[Any], common: tuple[Any, ...] = ()) -> Iterator[tuple[int, R, str]]:
+        """Yield (number of the task, ``function(task, *common)``, name of the worker) for every task, once each, in any order.
 
-        ``function`` is a function of a module. Raises ``BackendError`` if the work cannot go on; what it raises itself,
-        it raises here.
+        ``function`` is a function of a module; ``common`` travels once to each node. Raises ``BackendError`` if the work
+        cannot go on; what the function raises, it raises here.
         """
         ...
 
@@ -68,26 +67,40 @@ def open_backend(name: Name, workers: int = 1, address: str | None = None) -> Ba
 
 
 class Local:
-    """This process, or with more than one worker so many others."""
+    """This process, or with more than one worker so many others, which live as long as the backend is open."""
 
     def __init__(self, workers: int) -> None:
         self.workers = workers
+        self._pool: ProcessPoolExecutor | None = None
 
-    def run(self, function: Callable[[T], R], tasks: Sequence[T]) -> Iterator[tuple[int, R, str]]:
+    def __enter__(self) -> Local:
+        if self.workers > 1:
+            # spawned, not forked: numba and torch keep threads
+            self._pool = ProcessPoolExecutor(self.workers, multiprocessing.get_context("spawn"), _end_with_parent)
+        return self
+
+    def __exit__(self, *_: Any) -> None:
+        if self._pool is not None:
+            self._pool.shutdown(cancel_futures=True)
+            self._pool = None
+
+    def run(self, function: Callable[..., R], tasks: Sequence[Any], common: tuple[Any, ...] = ()) -> Iterator[tuple[int, R, str]]:
         """See :class:`Backend`."""
         if self.workers == 1:
-            return ((number, function(task), "local") for number, task in enumerate(tasks))
-        return self._spread(function, tasks)
+            return ((number, function(task, *common), "local") for number, task in enumerate(tasks))
+        if self._pool is None:
+            raise RuntimeError("the backend is not open: use it in a with statement")
+        return self._spread(self._pool, function, tasks, common)
 
-    def _spread(self, function: Callable[[T], R], tasks: Sequence[T]) -> Iterator[tuple[int, R, str]]:
-        # spawned, not forked: numba and torch keep threads
-        pool = ProcessPoolExecutor(self.workers, multiprocessing.get_context("spawn"), _end_with_parent)
+    def _spread(
+        self, pool: ProcessPoolExecutor, function: Callable[..., R], tasks: Sequence[Any], common: tuple[Any, ...]
+    ) -> Iterator[tuple[int, R, str]]:
+        pending: dict[Future[tuple[R, str]], int] = {}
+        left = iter(enumerate(tasks))
         try:
-            pending: dict[Future[tuple[R, str]], int] = {}
-            left = iter(enumerate(tasks))
             while True:
                 while len(pending) < AHEAD * self.workers and (following := next(left, None)) is not None:
-                    pending[pool.submit(_named, function, following[1])] = following[0]
+                    pending[pool.submit(_named, function, following[1], common)] = following[0]
                 if not pending:
                     return
                 for future in wait(pending, return_when=FIRST_COMPLETED).done:
@@ -95,17 +108,12 @@ class Local:
         except BrokenExecutor as error:
             raise BackendError("a worker process died, perhaps for want of memory: use fewer workers") from error
         finally:
-            pool.shutdown(cancel_futures=True)
-
-    def __enter__(self) -> Local:
-        return self
-
-    def __exit__(self, *_: Any) -> None:
-        pass
+            for future in pending:
+                future.cancel()
 
 
-def _named(function: Callable[[T], R], task: T) -> tuple[R, str]:
-    return function(task), f"process {os.getpid()}"
+def _named(function: Callable[..., R], task: Any, common: tuple[Any, ...]) -> tuple[R, str]:
+    return function(task, *common), f"process {os.getpid()}"
 
 
 def _end_with_parent() -> None:
@@ -130,7 +138,10 @@ def digest(folder: Path, patterns: Sequence[str]) -> str:
     return found.hexdigest()[:12]
 
 
-def call_pickled(payload: bytes) -> bytes:
-    """Run a pickled (function, task) and pickle what comes of it: for workers that may lack the package."""
-    function, task = pickle.loads(payload)
-    return pickle.dumps(function(task))
+def call_pickled(call: bytes, common: bytes) -> bytes:
+    """Run a pickled (function, task) with pickled further arguments, and pickle what comes of it.
+
+    For workers that may lack the package: nothing is unpickled before they know.
+    """
+    function, task = pickle.loads(call)
+    return pickle.dumps(function(task, *pickle.loads(common)))

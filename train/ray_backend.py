@@ -17,7 +17,6 @@ import ray
 
 from train.backends import AHEAD, BackendError, fingerprint
 
-T = TypeVar("T")
 R = TypeVar("R")
 
 OBJECT_STORE = 200 * 2**20
@@ -31,6 +30,7 @@ class Ray:
 
     def __init__(self, workers: int = 1, address: str | None = None) -> None:
         self.workers, self.address = workers, address
+        self.moved = 0  # bytes of tasks, of what they share (once a node) and of results
         self._ours = False
 
     def __enter__(self) -> Ray:
@@ -57,9 +57,12 @@ class Ray:
             ray.shutdown()
             self._ours = False
 
-    def run(self, function: Callable[[T], R], tasks: Sequence[T]) -> Iterator[tuple[int, R, str]]:
+    def run(self, function: Callable[..., R], tasks: Sequence[Any], common: tuple[Any, ...] = ()) -> Iterator[tuple[int, R, str]]:
         """See :class:`train.backends.Backend`; a worker's name is its node."""
         remote = ray.remote(num_cpus=1, max_retries=-1, scheduling_strategy="SPREAD")(_carried())
+        packed = pickle.dumps(common)
+        broadcast = ray.put(packed)
+        nodes: set[str] = set()
         pending: dict[Any, int] = {}
         left = iter(enumerate(tasks))
         try:
@@ -67,18 +70,23 @@ class Ray:
                 # asked each time: nodes come and go
                 room = AHEAD * max(1, int(ray.cluster_resources().get("CPU", 1)))
                 while len(pending) < room and (following := next(left, None)) is not None:
-                    payload = pickle.dumps((function, following[1]))
-                    pending[remote.remote(fingerprint(), payload)] = following[0]
+                    call = pickle.dumps((function, following[1]))
+                    self.moved += len(call)
+                    pending[remote.remote(fingerprint(), call, broadcast)] = following[0]
                 if not pending:
                     return
                 (done, *_), _ = ray.wait(list(pending))
-                yield pending.pop(done), *_result(done)
+                node, result = _result(done)
+                self.moved += len(result) + (0 if node in nodes else len(packed))
+                nodes.add(node)
+                yield pending.pop(done), pickle.loads(result), f"node {node[:8]}"
         finally:
             for reference in pending:
                 ray.cancel(reference, force=True)
 
 
-def _result(reference: Any) -> tuple[Any, str]:
+def _result(reference: Any) -> tuple[str, bytes]:
+    """The node that ran a task and its pickled result."""
     try:
         kind, node, said = ray.get(reference)
     except ray.exceptions.RayTaskError as error:
@@ -86,17 +94,17 @@ def _result(reference: Any) -> tuple[Any, str]:
     except ray.exceptions.RayError as error:
         raise BackendError(f"the Ray cluster lost a task: {error}") from error
     if kind == "done":
-        return pickle.loads(said), f"node {node[:8]}"
+        return node, said
     here = fingerprint()
     if kind == "missing":
         raise BackendError(f"the worker on node {node[:8]} lacks the package ({said}): install {here} there")
     raise BackendError(f"the worker on node {node[:8]} has another version: {said} there, {here} here; install the same")
 
 
-def _carried() -> Callable[[str, bytes], tuple[str, str, Any]]:
+def _carried() -> Callable[[str, bytes, bytes], tuple[str, str, Any]]:
     """The function that workers run: nested, so that Ray carries its code, and it can complain without the package."""
 
-    def work(expected: str, payload: bytes) -> tuple[str, str, Any]:
+    def work(expected: str, call: bytes, common: bytes) -> tuple[str, str, Any]:
         import ray
 
         node = ray.get_runtime_context().get_node_id()
@@ -107,7 +115,7 @@ def _carried() -> Callable[[str, bytes], tuple[str, str, Any]]:
         found = backends.fingerprint()
         if found != expected:
             return "other", node, found
-        return "done", node, backends.call_pickled(payload)
+        return "done", node, backends.call_pickled(call, common)
 
     return work
 
