@@ -27,16 +27,19 @@ ROWS = "SELECT variant, seats, task, game, seat, agent, place FROM results ORDER
 
 
 class Mortal(UniformPolicy):
-    """Kills the process it plays in, as often as the file PERUDO_MORTAL says, on its 60th decision."""
+    """Kills the process it plays in: the file PERUDO_MORTAL says how often, and after how many of its choices."""
+
+    calls = 0
 
     def __init__(self, *_):
-        self.calls = 0
+        pass
 
     def act(self, observations, masks, rng):
-        self.calls += 1
-        lives = Path(os.environ["PERUDO_MORTAL"])
-        if self.calls == 60 and lives.read_text() != "0":
-            lives.write_text(str(int(lives.read_text()) - 1))
+        Mortal.calls += 1
+        file = Path(os.environ["PERUDO_MORTAL"])
+        lives, after = map(int, file.read_text().split())
+        if lives and Mortal.calls == after:
+            file.write_text(f"{lives - 1} {after}")
             os.kill(os.getpid(), signal.SIGKILL)
         return super().act(observations, masks, rng)
 
@@ -85,16 +88,17 @@ def test_killed_at_any_time_it_goes_on_to_the_same_results(tmp_path, monkeypatch
     lives = tmp_path / "lives"
     monkeypatch.setenv("PERUDO_MORTAL", str(lives))
     agents = ["odds", "uniform", "tests.test_league:Mortal"]
-    lives.write_text("0")
+    lives.write_text("0 0")
+    monkeypatch.setattr(Mortal, "calls", 0)
     assert play(tmp_path, "unharmed", agents=agents) == 0
-    lives.write_text("3")
+    lives.write_text(f"3 {Mortal.calls // 6}")
     words = ["-m", "train.evaluate.tournament", str(config(tmp_path, agents=agents)), "--workers", "1", "--out", str(tmp_path / "killed")]
     done = []
     for _ in range(4):
         ended = subprocess.run([sys.executable, *words], cwd=ROOT, capture_output=True, text=True, check=False)
         done.append(len(rows(tmp_path / "killed")))
     assert ended.returncode == 0, ended.stderr
-    assert lives.read_text() == "0"
+    assert lives.read_text().startswith("0 ")
     assert 0 < done[0] < done[1] < done[2] < done[3]
     assert rows(tmp_path / "killed") == rows(tmp_path / "unharmed")
 

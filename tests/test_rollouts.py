@@ -54,7 +54,7 @@ def test_parts_give_the_same_figures_on_any_number_of_workers():
 def test_parts_make_one_batch():
     """Each seat is paid once: the parts' decisions name different seats, and the pay of a table sums to what it should."""
     trainer = mmd.MMD(tiny("play.parts=3", "play.unit=games"), Local(1))
-    decisions, rounds = trainer._collect(np.arange(4))
+    decisions, rounds = trainer.collect(np.arange(4))
     assert rounds is None
     assert decisions.pay.size == 4 * 8 * 8
     assert decisions.finished == 32
@@ -80,7 +80,7 @@ def test_lost_workers_cost_no_update(tmp_path):
     trainer = mmd.MMD(config, backend)
     before = [t.batch.states.copy() for t in trainer.groups]
     with pytest.raises(BackendError):
-        trainer._collect(np.arange(4))
+        trainer.collect(np.arange(4))
     assert all(np.array_equal(a, t.batch.states) for a, t in zip(before, trainer.groups, strict=True))
     assert trainer.decisions == 0
 

@@ -24,14 +24,13 @@ from torch.nn.functional import mse_loss
 
 from agents import relative
 from agents.neural import RelativePolicy
-from train import hindsight
+from train import hindsight, rollouts
 from train.backends import Backend, BackendError, Name, open_backend
 from train.judging import judge_agent, write_checkpoint
 from train.loop import Figures, Loop, run_command
 from train.mmd_config import SMOKE, Config, groups_of, kinds_of
 from train.networks import MLP, entropy, kl, log_probs, log_sizes, precision
 from train.opponents import Average, Pool
-from train.rollouts import collect, networks_of, torch_actor
 from train.selfplay import Collector, Decisions, Rounds, advantages
 from train.state import (
     Arrays,
@@ -77,7 +76,7 @@ class MMD:
         self.pool = Pool(config.pool.scripted, config.pool.scripted_share, config.pool.size)
         self.average: Average | None = None
         self.backend = backend
-        self.collector = Collector(torch_actor(self.actor, self.device, self.precision), self.pool.policy, self.rng)
+        self.collector = Collector(rollouts.torch_actor(self.actor, self.device, self.precision), self.pool.policy, self.rng)
         self.next_snapshot = config.pool.every
         self._share_out_pool()
 
@@ -88,7 +87,7 @@ class MMD:
         """Play one round or game at a share of the tables, and learn from it."""
         count = min(self.config.play.groups_per_batch, len(self.groups))
         chosen = self.rng.choice(len(self.groups), count, replace=False)
-        decisions, rounds = self._collect(chosen)
+        decisions, rounds = self.collect(chosen)
         figures = self.learn(decisions)
         if rounds is not None:
             inputs, targets, squares = map(torch.from_numpy, (rounds.inputs, rounds.targets, rounds.squares))
@@ -106,12 +105,13 @@ class MMD:
         for tables in self.groups:
             tables.pool_weights = self.pool.weights()
 
-    def _collect(self, chosen: npt.NDArray[np.int64]) -> tuple[Decisions, Rounds | None]:
+    def collect(self, chosen: npt.NDArray[np.int64]) -> tuple[Decisions, Rounds | None]:
+        """Play one round or game at all tables of the ``chosen`` kinds."""
         if self.backend is None:
             paid = self.values if self.config.play.unit == "rounds" else None
             return self.collector.collect([self.groups[i] for i in chosen], self.config.play.unit, paid)
-        networks = networks_of(self.config, self.precision, self.actor, self.values, self.pool)
-        return collect(self.backend, networks, self.groups, chosen.tolist(), self.rng)
+        networks = rollouts.networks_of(self.config, self.precision, self.actor, self.values, self.pool)
+        return rollouts.collect(self.backend, networks, self.groups, chosen.tolist(), self.rng)
 
     def _average(self, batch: int) -> None:
         if self.average is None:  # its horizon is a share of the run, counted in updates
