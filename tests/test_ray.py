@@ -3,7 +3,6 @@
 import os
 import socket
 import time
-from collections import Counter
 from pathlib import Path
 
 import pytest
@@ -13,17 +12,16 @@ ray = pytest.importorskip("ray", reason="pip install -e .[ray]")
 from ray.cluster_utils import Cluster  # noqa: E402 - only where Ray is
 
 from tests.test_league import config, play, rows  # noqa: E402
+from tests.test_rollouts import figures, same, tiny  # noqa: E402
 from train.backends import BackendError, Local  # noqa: E402
 from train.evaluate import arena, league  # noqa: E402
+from train.evaluate.results_file import ResultsFile  # noqa: E402
 from train.ray_backend import Ray  # noqa: E402
 
 pytestmark = pytest.mark.xdist_group("ray")  # one cluster for all
 NODE = {"num_cpus": 1, "object_store_memory": 80 * 2**20}
-
-
-def nap(x):
-    time.sleep(0.4)
-    return x * x
+# a node that was killed is found out in seconds
+CHECKS = {"health_check_initial_delay_ms": 1000, "health_check_period_ms": 1000, "health_check_failure_threshold": 5}
 
 
 def refuse(x):
@@ -36,28 +34,12 @@ def cluster(tmp_path_factory):
     before, here = os.environ.get("PYTHONPATH"), Path.cwd()
     os.environ["PYTHONPATH"] = str(Path(__file__).parent.parent)
     os.chdir(tmp_path_factory.mktemp("elsewhere"))
-    made = Cluster(initialize_head=True, head_node_args={**NODE, "include_dashboard": False})
+    made = Cluster(initialize_head=True, head_node_args={**NODE, "include_dashboard": False, "_system_config": CHECKS})
     with Ray(address=made.address):
         yield made
     made.shutdown()
     os.chdir(here)
     os.environ.pop("PYTHONPATH") if before is None else os.environ.update(PYTHONPATH=before)
-
-
-def test_a_node_that_goes_costs_no_task(cluster):
-    node = cluster.add_node(**NODE)
-    with Ray(address=cluster.address) as backend:
-        found, workers = [], Counter()
-        for number, result, worker in backend.run(nap, list(range(14))):
-            found.append((number, result))
-            workers[worker] += 1
-            if node is not None and len(workers) == 2:
-                cluster.remove_node(node, allow_graceful=False)
-                node = None
-        assert len(workers) == 2, "work lands on both nodes"
-        assert sorted(found) == [(x, x * x) for x in range(14)], "each result once"
-        with pytest.raises(ValueError, match="3 is refused"):
-            list(backend.run(refuse, [3]))
 
 
 def test_the_arena_gives_the_figures_of_one_process(cluster, tmp_path):
@@ -68,30 +50,69 @@ def test_the_arena_gives_the_figures_of_one_process(cluster, tmp_path):
     for name in ("standings.csv", "pairs.csv", "rest.csv"):
         assert (tmp_path / "local" / name).read_bytes() == (tmp_path / "ray" / name).read_bytes()
     assert (tmp_path / "local.jsonl").read_bytes() == (tmp_path / "ray.jsonl").read_bytes()
+    with Ray(address=cluster.address) as backend, pytest.raises(ValueError, match="3 is refused"):
+        list(backend.run(refuse, [3]))
 
 
-def test_a_tournament_goes_on_with_other_nodes(cluster, tmp_path):
-    """Begun on two nodes of which one goes, stopped, and finished on one: the results of one process."""
-    chosen = league.load_config(league.League, config(tmp_path))
-    node = cluster.add_node(**NODE)
+class Losing(Ray):
+    """Loses a node after its first result that comes from there, while the next are on their way."""
 
-    class Watched(Ray):
-        def run(self, function, tasks):
-            for count, result in enumerate(super().run(function, tasks)):
-                yield result
-                if count == 3:
-                    cluster.remove_node(node, allow_graceful=False)
-                if count == 8:
+    def __init__(self, cluster, node, stop_after=None):
+        super().__init__(address=cluster.address)
+        self.cluster, self.node, self.stop_after = cluster, node, stop_after
+
+    def run(self, function, tasks, common=()):
+        for number, result, worker in super().run(function, tasks, common):
+            yield number, result, worker
+            if self.node is not None and worker == f"node {self.node.node_id[:8]}":
+                self.cluster.remove_node(self.node, allow_graceful=False)
+                self.node = None
+            if self.node is None and self.stop_after is not None:
+                self.stop_after -= 1
+                if self.stop_after < 0:
                     raise BackendError("stopped")
 
+
+def warm(cluster, node):
+    """Wait until a new node works, and give the name of its worker."""
+    name = f"node {node.node_id[:8]}"
+    with Ray(address=cluster.address) as backend:
+        ends = time.monotonic() + 300
+        while name not in {worker for _, _, worker in backend.run(time.sleep, [0.2] * 4)}:
+            assert time.monotonic() < ends
+    return name
+
+
+def test_a_tournament_loses_a_node_and_goes_on_with_the_rest(cluster, tmp_path):
+    """Begun on two nodes of which one goes, stopped, and finished on one: the results of one process."""
+    chosen = league.load_config(league.League, config(tmp_path, games=60))
+    node = cluster.add_node(**NODE)
+    second = warm(cluster, node)
     with pytest.raises(BackendError, match="stopped"):
-        league.run(chosen, tmp_path / "ray", Watched(address=cluster.address), league.Console())
+        league.run(chosen, tmp_path / "ray", Losing(cluster, node, stop_after=3), league.Console())
     kept = rows(tmp_path / "ray")
-    assert len({r[:3] for r in kept}) == 9
+    with ResultsFile(tmp_path / "ray" / league.RESULTS) as results:
+        workers = results.workers()
+    assert len(workers) == 2, "work lands on both nodes"
+    assert second in workers
     league.run(chosen, tmp_path / "ray", Ray(address=cluster.address), league.Console())
     league.run(chosen, tmp_path / "local", Local(1), league.Console())
     assert set(kept) < set(rows(tmp_path / "local"))
     assert rows(tmp_path / "ray") == rows(tmp_path / "local")
+
+
+def test_training_loses_a_node_and_no_update(cluster):
+    """Updates on two nodes of which one goes: figures, weights and tables of the trainer in one process."""
+    node = cluster.add_node(**NODE)
+    warm(cluster, node)
+    config = tiny("play.parts=4")
+    alone, trainer = figures(config, Local(1), 3)
+    with Losing(cluster, node) as backend:
+        spread, other = figures(config, backend, 3)
+    assert backend.node is None, "the node has played, and is gone"
+    assert spread == alone
+    assert same(trainer, other)
+    assert backend.moved > 0
 
 
 @pytest.mark.parametrize(
