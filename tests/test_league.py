@@ -15,7 +15,7 @@ import yaml
 from perudo_env.policy import UniformPolicy
 from train.backends import BackendError, Local
 from train.config import load_config
-from train.evaluate import arena, league, page
+from train.evaluate import arena, league, league_page
 from train.evaluate.results_file import FORMAT, ResultsFile
 
 ROOT = Path(__file__).parent.parent
@@ -117,7 +117,7 @@ def test_more_games_keep_the_first_and_a_finished_run_plays_nothing(whole, tmp_p
 
 def test_the_arena_plays_the_games_of_a_cell(whole, tmp_path):
     with ResultsFile(whole / league.RESULTS) as results:
-        judged = page.judge(results)[1]
+        judged = league_page.judge(results)[1]
     cell = judged.cell
     played = arena.run(arena.Arena(cell.agents, cell.variant, cell.seats, 24, cell.seed, out=tmp_path / "arena", chunk=6))
     assert played.result == judged.result
@@ -222,24 +222,27 @@ def test_two_runs_on_one_file_are_refused(tmp_path, capsys):
 
 
 def test_the_page_is_whole_alone(whole, tmp_path):
-    assert page.main(whole / league.RESULTS, tmp_path / "page.html") == 0
+    assert league_page.main(whole / league.RESULTS, tmp_path / "page.html") == 0
     text = (tmp_path / "page.html").read_text()
     assert text == (whole / league.PAGE).read_text(), "equal results, equal pages"
     links = []
 
     class Links(html.parser.HTMLParser):
         def handle_starttag(self, tag, attributes):
-            links.extend(v for k, v in attributes if k in ("src", "href", "xlink:href") and not v.startswith("#"))
+            links.extend(v for k, v in attributes if k in ("src", "href") and not v.startswith("data:"))
 
     Links().feed(text)
     assert links == []
-    assert text.count("<svg") == 2
+    assert text.count("data:image/svg+xml") == 2
     with ResultsFile(whole / league.RESULTS) as results:
-        judged = page.judge(results)
-    for row in page.overall(judged):
-        assert f"<td>{row.agent}</td><td>4</td><td>{row.relative}</td>" in text
-    assert np.mean([r.relative.value for r in page.overall(judged)]) == pytest.approx(1, abs=0.1)
-    assert page.main(tmp_path / "nothing.sqlite", tmp_path / "none.html") == 2
+        judged = league_page.judge(results)
+    rows = league_page.overall(judged, league_page.ratings(judged))
+    for row in rows:
+        assert f"<tr><td>{row.agent}</td><td>4</td>" in text
+        assert f">{row.relative}</span></td><td>{league_page.in_points(row.points)}</td>" in text
+    assert np.mean([r.relative.value for r in rows]) == pytest.approx(1, abs=0.1)
+    assert rows[-1].agent == "uniform"
+    assert league_page.main(tmp_path / "nothing.sqlite", tmp_path / "none.html") == 2
 
 
 def test_all_shipped_agents_meet_at_all_presets(tmp_path):

@@ -23,7 +23,7 @@ import agents as registry
 from perudo_env.variant import VARIANTS, parse_variant, table_size
 from train.backends import Backend, BackendError, Name, digest, fingerprint, open_backend
 from train.config import Section, load_config
-from train.evaluate.page import overview_table, write_page
+from train.evaluate import league_page
 from train.evaluate.results_file import Cell, ResultsFile
 from train.evaluate.tasks import Task, cut, play_task
 from train.evaluate.tournament import draw_lineups
@@ -107,8 +107,8 @@ def run(league: League, folder: Path, backend: Backend, console: Console) -> Non
             _play(left, results, backend, console, total)
         finally:
             # a stopped run shows what it has
-            write_page(results, folder / PAGE)
-        console.print(overview_table(results))
+            rows = league_page.write(results, folder / PAGE)
+        console.print(league_page.overview_table(rows))
     console.print(f"results in {folder / RESULTS}, the page in {folder / PAGE}", highlight=False)
 
 
