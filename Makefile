@@ -19,7 +19,7 @@ setup: .venv/installed ## make .venv and install the project with all it is test
 	touch $@
 
 test: setup ## all tests, on two cores
-	$(BIN)/python -m pytest -n 2
+	$(BIN)/python -m pytest -n 2 --dist loadgroup
 
 check: setup ## ruff, mypy, the walls between packages, and a clean install of the wheel
 	$(BIN)/ruff check .

@@ -20,6 +20,7 @@ FILES = {match[1]: block for block in BLOCKS if (match := re.match(r"# (\w+\.py)
 # How a command is made short enough for a test.
 SHORTER = {
     "train.evaluate.arena": ["--games", "20"],
+    "train.evaluate.tournament": ["--smoke", "--workers", "1"],
     "train.ppo_sb3": ["--smoke"],
     "train.compare": ["--smoke"],
     "train.nfsp": ["--smoke"],

@@ -82,7 +82,7 @@ class Ray:
                 yield pending.pop(done), pickle.loads(result), f"node {node[:8]}"
         finally:
             for reference in pending:
-                ray.cancel(reference, force=True)
+                ray.cancel(reference)
 
 
 def _result(reference: Any) -> tuple[str, bytes]:
