@@ -20,8 +20,8 @@ from train.ray_backend import Ray  # noqa: E402
 
 pytestmark = pytest.mark.xdist_group("ray")  # one cluster for all
 NODE = {"num_cpus": 1, "object_store_memory": 80 * 2**20}
-# a node that was killed is found out in seconds
-CHECKS = {"health_check_initial_delay_ms": 1000, "health_check_period_ms": 1000, "health_check_failure_threshold": 5}
+# a node that was killed is found out in seconds; workers are not put behind whatever else the machine does
+SYSTEM = {"health_check_initial_delay_ms": 1000, "health_check_period_ms": 1000, "health_check_failure_threshold": 5, "worker_niceness": 0}
 
 
 def refuse(x):
@@ -34,7 +34,7 @@ def cluster(tmp_path_factory):
     before, here = os.environ.get("PYTHONPATH"), Path.cwd()
     os.environ["PYTHONPATH"] = str(Path(__file__).parent.parent)
     os.chdir(tmp_path_factory.mktemp("elsewhere"))
-    made = Cluster(initialize_head=True, head_node_args={**NODE, "include_dashboard": False, "_system_config": CHECKS})
+    made = Cluster(initialize_head=True, head_node_args={**NODE, "include_dashboard": False, "_system_config": SYSTEM})
     with Ray(address=made.address):
         yield made
     made.shutdown()
