@@ -73,12 +73,12 @@ class Losing(Ray):
                     raise BackendError("stopped")
 
 
-def warm(cluster, node):
-    """Wait until a new node works, and give the name of its worker."""
+def warm(cluster, node, function=time.sleep, tasks=(0.2,) * 4):
+    """Wait until a new node has done such work, and give the name of its worker: the head, warm, would do it all alone."""
     name = f"node {node.node_id[:8]}"
     with Ray(address=cluster.address) as backend:
         ends = time.monotonic() + 300
-        while name not in {worker for _, _, worker in backend.run(time.sleep, [0.2] * 4)}:
+        while name not in {worker for _, _, worker in backend.run(function, tasks)}:
             assert time.monotonic() < ends
     return name
 
@@ -87,7 +87,7 @@ def test_a_tournament_loses_a_node_and_goes_on_with_the_rest(cluster, tmp_path):
     """Begun on two nodes of which one goes, stopped, and finished on one: the results of one process."""
     chosen = league.load_config(league.League, config(tmp_path, games=60))
     node = cluster.add_node(**NODE)
-    second = warm(cluster, node)
+    second = warm(cluster, node, league.play_task, chosen.tasks(chosen.cells()[0])[:4])
     with pytest.raises(BackendError, match="stopped"):
         league.run(chosen, tmp_path / "ray", Losing(cluster, node, stop_after=3), league.Console())
     kept = rows(tmp_path / "ray")
