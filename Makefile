@@ -26,7 +26,7 @@ chromium:
 	else echo "The browser tests need Chromium, and this user may not install it: on Debian, apt-get install chromium"; fi
 
 test: setup chromium ## all tests, on two cores; installs Chromium for those in the browser
-	$(BIN)/python -m pytest -n 2
+	$(BIN)/python -m pytest -n 2 --dist loadgroup
 
 check: setup ## ruff, mypy, the walls between packages, and a clean install of the wheel
 	$(BIN)/ruff check .

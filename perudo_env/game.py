@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -146,16 +146,16 @@ class Game:
         return cls._from_text(setting, [first], fresh=False)
 
     @classmethod
-    def replay(cls, text: str) -> Game:
-        """Play a game record again, as :meth:`record` printed it.
+    def replay(cls, text: str, watch: Callable[[Game, Action], None] | None = None) -> Game:
+        """Play a game record again, as :meth:`record` printed it; ``watch`` sees the game before each action, and the action.
 
         Raises ``NotationError`` for text that is not a record or contradicts the rules, naming the round at fault.
         """
         setting, rounds = notation.parse_record(text)
-        return cls._from_text(setting, rounds, fresh=not setting.position)
+        return cls._from_text(setting, rounds, fresh=not setting.position, watch=watch)
 
     @classmethod
-    def _from_text(cls, setting: Setting, rounds: list[RoundText], *, fresh: bool) -> Game:
+    def _from_text(cls, setting: Setting, rounds: list[RoundText], *, fresh: bool, watch: Callable[[Game, Action], None] | None = None) -> Game:
         game: Game | None = None
         for number, text in enumerate(rounds, 1):
             try:
@@ -163,6 +163,8 @@ class Game:
                 for action in text.actions:
                     if game.round != number or game.is_over:
                         raise NotationError(f"{action} comes after the end of the round")
+                    if watch is not None:
+                        watch(game, action)
                     game.act(action)
             except ValueError as error:
                 raise NotationError(f"round {number}: {error}") from error

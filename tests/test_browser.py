@@ -12,7 +12,7 @@ from playwright.sync_api import BrowserContext, Page
 from perudo_env.play.archive import Archive
 from tests.browser import Server, chromium, play_by_keyboard, press_until, speak
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("browser")]
 
 
 @pytest.fixture(scope="module")

@@ -20,6 +20,7 @@ FILES = {match[1]: block for block in BLOCKS if (match := re.match(r"# (\w+\.py)
 # How a command is made short enough for a test.
 SHORTER = {
     "train.evaluate.arena": ["--games", "20"],
+    "train.evaluate.tournament": ["--smoke", "--workers", "1"],
     "train.ppo_sb3": ["--smoke"],
     "train.compare": ["--smoke"],
     "train.nfsp": ["--smoke"],
@@ -28,7 +29,7 @@ SHORTER = {
     "train.solver.tables": ["--seconds", "1", "--starting-dice", "1"],
     "train.evaluate.numbers": ["--show"],
     "train.evaluate.exploitability": ["--dice", "1", "1"],
-    "train.evaluate.local_best_response": ["--games", "2", "--dice", "2", "1", "1"],
+    "train.evaluate.local_best_response": ["--games", "2", "--effort.raises", "2", "--effort.samples", "2", "--dice", "1", "1", "1"],
     "train.evaluate.exploiter": ["--decisions", "50", "--games", "6", "--settings", "play.tables=8", "evaluation.games=4"],
     "train.evaluate.benchmark": ["--smoke", "--workers", "1"],
 }

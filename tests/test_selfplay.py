@@ -210,7 +210,7 @@ def test_hindsight_is_what_a_count_of_all_dice_says(preset: str) -> None:
 
 
 def test_tables_of_one_split_deal_nothing_else() -> None:
-    tables = Tables(pe.variant("joker"), 2, 50, 0.5, 0.0, np.random.default_rng(0), dice=[2, 1])
+    tables = Tables(pe.variant("joker"), 2, 50, 0.5, np.random.default_rng(0), dice=[2, 1])
     tables.deal(np.arange(50))
     assert (tables.batch.dice == [2, 1]).all()
     assert (tables.batch.seat == 0).all()

@@ -17,6 +17,7 @@ from websockets.sync.client import ClientConnection, connect
 from perudo_env.play.web.messages import MOST_BYTES
 from tests.browser import Server
 
+pytestmark = pytest.mark.xdist_group("web")  # one server for all
 PAGES = ("/", "/rules", "/games", "/t/none", "/games/none")
 THREE = {"kind0": "me", "kind1": "browser", "kind2": "regular", "name0": "Ann", "name1": "Bob", "name2": "Rosa"}
 ALONE = {"kind0": "me", "kind1": "regular", "name0": "Ann"}

@@ -99,7 +99,7 @@ class Distiller:
         self.student = MLP(relative.NUM_INPUTS, config.learn.hidden, relative.NUM_CELLS)
         self.optimizer = torch.optim.Adam(self.student.parameters(), lr=config.learn.learning_rate, eps=1e-6, fused=True)
         self.rng = np.random.default_rng(config.run.seed)
-        self.groups = groups_of(config.tables, config.play, 0.0, self.rng)
+        self.groups = groups_of(config.tables, config.play, self.rng)
         self.teachers = {(t.variant, t.num_seats): registry.make(config.teacher.agent, t.variant, t.num_seats) for t in self.groups}
         self.average: Average | None = None
 

@@ -24,13 +24,14 @@ from torch.nn.functional import mse_loss
 
 from agents import relative
 from agents.neural import RelativePolicy
-from train import hindsight
+from train import hindsight, rollouts
+from train.backends import Backend, BackendError, Name, open_backend
 from train.judging import judge_agent, write_checkpoint
 from train.loop import Figures, Loop, run_command
 from train.mmd_config import SMOKE, Config, groups_of, kinds_of
 from train.networks import MLP, entropy, kl, log_probs, log_sizes, precision
 from train.opponents import Average, Pool
-from train.selfplay import Collector, Decisions, advantages
+from train.selfplay import Collector, Decisions, Rounds, advantages
 from train.state import (
     Arrays,
     adam_arrays,
@@ -56,7 +57,7 @@ def annealed(start: float, end: float, progress: float) -> float:
 class MMD:
     """Actor, critic, continuation values, tables and the pool of one run."""
 
-    def __init__(self, config: Config) -> None:
+    def __init__(self, config: Config, backend: Backend | None = None) -> None:
         torch.manual_seed(config.run.seed)
         torch.set_num_threads(config.run.torch_threads)
         learn = config.learn
@@ -71,19 +72,13 @@ class MMD:
         }
         self.values = ContinuationValues(config.values.hidden, config.values.learning_rate)
         self.rng = np.random.default_rng(config.run.seed)
-        self.groups = groups_of(config.tables, config.play, config.pool.share, self.rng)
+        self.groups = groups_of(config.tables, config.play, self.rng, config.pool)
         self.pool = Pool(config.pool.scripted, config.pool.scripted_share, config.pool.size)
         self.average: Average | None = None
-        self.collector = Collector(self.act, self.pool.policy, self.rng)
+        self.backend = backend
+        self.collector = Collector(rollouts.torch_actor(self.actor, self.device, self.precision), self.pool.policy, self.rng)
         self.next_snapshot = config.pool.every
         self._share_out_pool()
-
-    @torch.no_grad()
-    def act(self, inputs: Float32Array, sizes: npt.NDArray[np.int16]) -> Float32Array:
-        """Log-probabilities of the cells under the current policy, for play."""
-        x, n = torch.from_numpy(inputs).to(self.device, self.precision), log_sizes(torch.from_numpy(sizes).float()).to(self.device)
-        with self._mixed():
-            return log_probs(self.actor(x), n).cpu().numpy()
 
     def _mixed(self) -> torch.autocast:
         return torch.autocast(self.device.type, self.precision, enabled=self.precision != torch.float32)
@@ -92,8 +87,7 @@ class MMD:
         """Play one round or game at a share of the tables, and learn from it."""
         count = min(self.config.play.groups_per_batch, len(self.groups))
         chosen = self.rng.choice(len(self.groups), count, replace=False)
-        paid = self.values if self.config.play.unit == "rounds" else None
-        decisions, rounds = self.collector.collect([self.groups[i] for i in chosen], self.config.play.unit, paid)
+        decisions, rounds = self.collect(chosen)
         figures = self.learn(decisions)
         if rounds is not None:
             inputs, targets, squares = map(torch.from_numpy, (rounds.inputs, rounds.targets, rounds.squares))
@@ -110,6 +104,14 @@ class MMD:
     def _share_out_pool(self) -> None:
         for tables in self.groups:
             tables.pool_weights = self.pool.weights()
+
+    def collect(self, chosen: npt.NDArray[np.int64]) -> tuple[Decisions, Rounds | None]:
+        """Play one round or game at all tables of the ``chosen`` kinds."""
+        if self.backend is None:
+            paid = self.values if self.config.play.unit == "rounds" else None
+            return self.collector.collect([self.groups[i] for i in chosen], self.config.play.unit, paid)
+        networks = rollouts.networks_of(self.config, self.precision, self.actor, self.values, self.pool)
+        return rollouts.collect(self.backend, networks, self.groups, chosen.tolist(), self.rng)
 
     def _average(self, batch: int) -> None:
         if self.average is None:  # its horizon is a share of the run, counted in updates
@@ -241,9 +243,9 @@ class MMD:
             load_module(network, under_prefix(name, arrays))
 
 
-def train(config: Config, folder: Path, console: Console) -> Figures:
-    """Train in ``folder``, going on from the state there; returns the last evaluation."""
-    trainer = MMD(config)
+def train(config: Config, folder: Path, console: Console, backend: Backend | None = None) -> Figures:
+    """Train in ``folder``, going on from the state there, with rollouts on a ``backend``; returns the last evaluation."""
+    trainer = MMD(config, backend)
     if config.run.start_from:
         trainer.start_from(load_state(Path(config.run.start_from))[0])
 
@@ -264,9 +266,23 @@ def main(
     overrides: tyro.conf.Positional[tuple[str, ...]] = (),
     out: Annotated[Path | None, tyro.conf.arg(help="run folder; one that holds an unfinished run is gone on with")] = None,
     smoke: Annotated[bool, tyro.conf.arg(help="a few seconds, to see that all works")] = False,
+    backend: Annotated[Name, tyro.conf.arg(help="where tables are played; see play.parts")] = "local",
+    workers: Annotated[int, tyro.conf.arg(help="processes of the local backend, or CPUs of a Ray started here")] = 1,
+    address: Annotated[str | None, tyro.conf.arg(help="a running Ray cluster, host:port or auto")] = None,
 ) -> int:
     """Train by PPO or magnetic mirror descent: a config, and overrides like learn.kl=0.1."""
-    return run_command("mmd", Config, config, (*overrides, *(SMOKE if smoke else ())), out, train)
+
+    def train_there(resolved: Config, folder: Path, console: Console) -> Figures:
+        with open_backend(backend, workers, address) as remote:
+            # all in this process: no need for plain data in between
+            direct = backend == "local" and workers == resolved.play.parts == 1
+            return train(resolved, folder, console, None if direct else remote)
+
+    try:
+        return run_command("mmd", Config, config, (*overrides, *(SMOKE if smoke else ())), out, train_there)
+    except BackendError as error:
+        print(f"mmd: {error}; the same command with --out and this run's folder goes on from its last save", file=sys.stderr)
+        return 1
 
 
 if __name__ == "__main__":

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import product
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 from pydantic import Field
@@ -32,6 +32,7 @@ class PlaySection(Section):
     tables: int = Field(gt=0)
     groups_per_batch: int = Field(gt=0)
     any_dice: float = Field(ge=0, le=1)
+    parts: int = Field(default=1, gt=0)
 
 
 class LearnSection(Section):
@@ -63,6 +64,7 @@ class MixedPoolSection(Section):
     """Whom the learner meets besides itself."""
 
     share: float = Field(ge=0, le=1)
+    learners: Literal["one", "some"]
     every: int = Field(gt=0)
     size: int = Field(gt=0)
     scripted: list[str]
@@ -109,13 +111,23 @@ def kinds_of(sections: Sequence[TablesSection]) -> list[tuple[Variant, int]]:
     return list(found)
 
 
-def groups_of(sections: Sequence[TablesSection], play: PlaySection, pool_share: float, rng: np.random.Generator) -> list[Tables]:
+def groups_of(
+    sections: Sequence[TablesSection], play: PlaySection, rng: np.random.Generator, pool: MixedPoolSection | None = None
+) -> list[Tables]:
     """The tables of a configuration: as many of each kind as make ``play.tables`` in a batch."""
-    kinds = list(dict.fromkeys((*kind, tuple(s.dice)) for s in sections for kind in kinds_of([s])))
-    each = max(1, play.tables // min(play.groups_per_batch, len(kinds)))
-    groups = [Tables(v, seats, each, play.any_dice, pool_share, rng, dice or None) for v, seats, dice in kinds]
+    groups = empty_groups(sections, play, rng, pool)
     for tables in groups:
-        tables.deal(np.arange(each))
+        tables.deal(np.arange(tables.batch.num_games))
     return groups
 
 
+def empty_groups(
+    sections: Sequence[TablesSection], play: PlaySection, rng: np.random.Generator, pool: MixedPoolSection | None = None,
+    numbers: Sequence[int] | None = None,
+) -> list[Tables]:  # fmt: skip
+    """The tables of a configuration before their first deal, or of the kinds of these ``numbers`` alone."""
+    met: dict[str, Any] = {"pool_share": pool.share, "many_learn": pool.learners == "some"} if pool else {}
+    kinds = list(dict.fromkeys((*kind, tuple(s.dice)) for s in sections for kind in kinds_of([s])))
+    each = max(1, play.tables // min(play.groups_per_batch, len(kinds)))
+    chosen = kinds if numbers is None else [kinds[number] for number in numbers]
+    return [Tables(v, seats, each, play.any_dice, rng, dice=dice or None, **met) for v, seats, dice in chosen]

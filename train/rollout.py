@@ -60,19 +60,35 @@ def play(
     seats, game_seeds = _checked(policies, lineups, seeds)
     parts = []
     for number, at in enumerate(range(0, len(seats), CHUNK)):
+        part, rng = slice(at, at + CHUNK), np.random.default_rng([seed, number])
         batch = Batch(
-            variant, seats.shape[1], len(seats[at : at + CHUNK]), game_seeds[at : at + CHUNK],
-            dice=dice, max_rounds=max_rounds, pad_to=pad_to,
-        )  # fmt: skip
-        rng = np.random.default_rng([seed, number])
-        decisions = 0
-        for done, acted in _steps(batch, policies, seats[at : at + CHUNK], rng):
-            decisions += acted
-            if on_progress is not None and done:
-                on_progress(done)
-        rounds = batch.states["round"].copy()
-        parts.append(Played(seats[at : at + CHUNK], batch.ranks.copy(), batch.returns, rounds, decisions))
-    return _joined(parts)
+            variant, seats.shape[1], len(seats[part]), game_seeds[part], dice=dice, max_rounds=max_rounds, pad_to=pad_to
+        )
+        parts.append(play_batch(batch, policies, seats[part], rng, on_progress))
+    return joined(parts)
+
+
+def play_batch(
+    batch: Batch,
+    policies: Sequence[Policy],
+    seats: SeatArray,
+    rng: np.random.Generator,
+    on_progress: Callable[[int], Any] | None = None,
+    on_actions: Callable[[SeatArray, SeatArray], Any] | None = None,
+) -> Played:
+    """Play fresh games side by side to their ends; ``seats`` ``(num_games, num_seats)`` number the policy in each seat.
+
+    ``on_progress`` is called with the number of games just finished, ``on_actions`` with the rows that act and what
+    they choose, both ``(num_acting,)``.
+    """
+    decisions = 0
+    for done, rows, actions in _steps(batch, policies, seats, rng):
+        decisions += rows.size
+        if on_actions is not None:
+            on_actions(rows, actions)
+        if on_progress is not None and done:
+            on_progress(done)
+    return Played(seats, batch.ranks.copy(), batch.returns, batch.states["round"].copy(), decisions)
 
 
 def rotations(lineups: npt.ArrayLike) -> SeatArray:
@@ -85,8 +101,8 @@ def rotations(lineups: npt.ArrayLike) -> SeatArray:
 
 def _steps(
     batch: Batch, policies: Sequence[Policy], seats: SeatArray, rng: np.random.Generator
-) -> Iterator[tuple[int, int]]:
-    """Play a batch to its end; yields, per step, how many games it finished and how many decisions it took."""
+) -> Iterator[tuple[int, SeatArray, SeatArray]]:
+    """Play a batch to its end; yields, per step, how many games it finished, which rows acted, and how."""
     rows = np.arange(batch.num_games)
     while rows.size:
         masks, seen = batch.masks(rows), batch.observe(rows)
@@ -98,11 +114,12 @@ def _steps(
                 actions[mine] = policy.act(seen[mine], masks[mine], rng)
         batch.act(actions, rows)
         left = rows[~batch.is_over[rows]]
-        yield rows.size - left.size, rows.size
+        yield rows.size - left.size, rows, actions
         rows = left
 
 
-def _joined(parts: list[Played]) -> Played:
+def joined(parts: Sequence[Played]) -> Played:
+    """Games played apart, at tables of one size, as one set."""
     return Played(
         np.concatenate([p.lineups for p in parts]),
         np.concatenate([p.places for p in parts]),

@@ -7,12 +7,13 @@ import importlib.metadata
 import platform
 import subprocess
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from datetime import datetime
 from pathlib import Path
 from typing import Any
 
 import yaml
-from pydantic import BaseModel
+from pydantic import BaseModel, ValidationError
 
 
 def open_run(name: str, config: BaseModel, out: Path | None, *, resume: bool = False) -> Path:
@@ -26,6 +27,8 @@ def open_run(name: str, config: BaseModel, out: Path | None, *, resume: bool = F
         if not resume:
             raise ValueError(f"{folder} already holds a run: name another folder")
         there = yaml.safe_load(path.read_text(encoding="utf-8"))
+        with suppress(ValidationError):  # keys that are newer than the run have their defaults
+            there = type(config).model_validate(there).model_dump(mode="json")
         if there != tree:
             changed = ", ".join(k for k in tree if there.get(k) != tree[k])
             raise ValueError(f"{folder} holds a run of another configuration ({changed} differ): name another folder, or the same values")

@@ -38,15 +38,16 @@ class Tables:
     """``num_tables`` tables of one variant and size, with who sits where.
 
     ``any_dice`` is the share of games that begin with each seat's dice drawn from 1 to a full cup, so that every round
-    is met, unless ``dice`` fixes them; ``pool_share`` that of games in which one seat learns and all others are one opponent of the pool.
+    is met, unless ``dice`` fixes them. In a share ``pool_share`` of games one opponent of the pool holds some seats: all but
+    one, or with ``many_learn`` each with an even chance, and at least one seat learns.
     """
 
     def __init__(
-        self, variant: Variant, num_seats: int, num_tables: int, any_dice: float, pool_share: float, rng: np.random.Generator,
-        dice: Sequence[int] | None = None,
+        self, variant: Variant, num_seats: int, num_tables: int, any_dice: float, rng: np.random.Generator, *,
+        pool_share: float = 0.0, many_learn: bool = False, dice: Sequence[int] | None = None,
     ) -> None:  # fmt: skip
         self.variant, self.num_seats, self.rng = variant, num_seats, rng
-        self.any_dice, self.pool_share = any_dice, pool_share
+        self.any_dice, self.pool_share, self.many_learn = any_dice, pool_share, many_learn
         self.fixed_dice = dice is not None
         self.batch = Batch(variant, num_seats, num_tables, seed=0, dice=dice)
         self.lineups = np.zeros((num_tables, num_seats), np.int64)
@@ -65,8 +66,9 @@ class Tables:
         if self.pool_weights.size:
             mixed = rows[self.rng.random(rows.size) < self.pool_share]
             opponents = 1 + self.rng.choice(self.pool_weights.size, mixed.size, p=self.pool_weights / self.pool_weights.sum())
-            self.lineups[mixed] = opponents[:, None]
-            self.lineups[mixed, self.rng.integers(self.num_seats, size=mixed.size)] = LEARNER
+            learns = self.rng.random((mixed.size, self.num_seats)) < (0.5 if self.many_learn else 0.0)
+            learns[np.arange(mixed.size), self.rng.integers(self.num_seats, size=mixed.size)] = True
+            self.lineups[mixed] = np.where(learns, LEARNER, opponents[:, None])
 
     def deal_finished(self) -> None:
         """Begin a new game wherever the last one is over, or none has begun."""

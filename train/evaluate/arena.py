@@ -7,6 +7,9 @@ dice, and all its rotations together are one sample of the intervals: ``--games`
 whole deals. With more agents than seats, every set of agents that fits sits down in turn; with fewer, all sit equally
 often and every choice of agents takes the seats left over in turn. Who sits next to whom is drawn per deal.
 
+``--workers 2`` plays in two processes, ``--backend ray`` on the CPUs here or, with ``--address``, of a Ray cluster: the
+games are the same. ``--records FILE`` keeps every game as a line of JSON.
+
 An agent is a name (uniform, odds, ...), a checkpoint folder, or ``package.module:factory``. One named twice is two
 agents. Results: tables on the screen and, in the run folder, arena.json (what was run), standings.csv, pairs.csv,
 ratings.csv, arena.png, and with ``--rest`` rest.csv.
@@ -15,11 +18,12 @@ ratings.csv, arena.png, and with ``--rest`` rest.csv.
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable
+from contextlib import ExitStack
 from dataclasses import dataclass, field
 from datetime import datetime
+from itertools import permutations
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import tyro
 from rich.console import Console
@@ -27,12 +31,15 @@ from rich.console import Console
 import agents as registry
 from perudo_env.policy import Policy
 from perudo_env.variant import Variant, parse_variant, table_size
+from train.backends import BackendError, Name, open_backend
 from train.evaluate import report
 from train.evaluate.ratings import Ratings, rate
+from train.evaluate.records import RecordsFile
 from train.evaluate.stats import Estimate
-from train.evaluate.tournament import Result, deals_for, draw_lineups, one_against_rest, play_deals, summarise
+from train.evaluate.tasks import Task, cut, play_task
+from train.evaluate.tournament import Result, deals_for, draw_lineups, one_seat, standing_of, summarise
 from train.progress import progress
-from train.rollout import Played
+from train.rollout import CHUNK, Played, joined
 
 
 @dataclass(frozen=True)
@@ -59,6 +66,16 @@ class Arena:
     """The agent that has 0 points in the ratings; by default the last one named."""
     out: Path | None = None
     """The run folder; by default runs/arena-VARIANT-SEATSseats-TIME."""
+    records: Path | None = None
+    """A file for every game played, a line of JSON each: variant, seats, agents, and a record that Game.replay reads."""
+    backend: Name = "local"
+    """Where the games are played: local, or ray."""
+    workers: int = 1
+    """Processes of the local backend, or CPUs of a Ray started here."""
+    address: str | None = None
+    """A running Ray cluster, host:port or auto."""
+    chunk: int = CHUNK
+    """Games that a worker plays side by side; part of what a seed means."""
 
     def checked(self) -> tuple[Variant, list[Policy]]:
         """The variant and the agents; raises ``ValueError`` for whatever cannot be run."""
@@ -73,6 +90,8 @@ class Arena:
             raise ValueError("--rest needs at least two agents")
         if self.anchor is not None and self.anchor not in report.distinct(self.agents):
             raise ValueError(f"anchor {self.anchor!r} is not among the agents: use one of {', '.join(report.distinct(self.agents))}")
+        if self.chunk < 1:
+            raise ValueError(f"chunk = {self.chunk} is not a number of games: use a whole number from 1")
         if self.out is not None and self.out.exists() and not self.out.is_dir():
             raise ValueError(f"out = {self.out} is a file: name a folder")
         return variant, [registry.make(name, variant, num_seats) for name in self.agents]
@@ -94,12 +113,10 @@ def run(arena: Arena, console: Console | None = None) -> Outcome:
     variant, policies = arena.checked()
     names = report.distinct(arena.agents)
     deals = deals_for(arena.games, arena.seats)
-    lineups = draw_lineups(len(policies), arena.seats, deals, arena.seed)
-    cells = len(policies) * (len(policies) - 1) if arena.rest else 0
-    with progress("games", deals * arena.seats * (1 + cells), console) as advance:
-        played = play_deals(policies, lineups, variant, arena.seed, advance)
-        result = summarise(names, played)
-        rest = _rest(arena, variant, policies, advance)
+    games = _play(arena, _cells(arena, len(policies), deals), console)
+    played = games.pop(None)
+    result = summarise(names, played)
+    rest = {pair: standing_of(0, "", cell).win_share for pair, cell in games.items() if pair is not None}
     folder = (
         arena.out or Path("runs") / f"arena-{variant.name}-{arena.seats}seats-{datetime.now():%Y%m%d-%H%M%S}"
     )
@@ -135,22 +152,50 @@ def _ratings(arena: Arena, names: list[str], played: Played, console: Console) -
     return ratings
 
 
-def _rest(
-    arena: Arena, variant: Variant, policies: list[Policy], advance: Callable[[int], Any]
-) -> dict[tuple[int, int], Estimate]:
-    if not arena.rest:
-        return {}
-    return one_against_rest(policies, variant, arena.seats, arena.games, arena.seed, advance)
+Cell = tuple[int, int] | None
+"""A set of games: None is the tournament, (a, b) one seat of agent a against b."""
+
+
+def _cells(arena: Arena, num_agents: int, deals: int) -> dict[Cell, list[Task]]:
+    variant, keep = str(parse_variant(arena.variant)), arena.records is not None
+    lineups = draw_lineups(num_agents, arena.seats, deals, arena.seed)
+    cells: dict[Cell, list[Task]] = {None: cut(variant, arena.agents, lineups, arena.seed, arena.chunk, keep)}
+    one = one_seat(deals, arena.seats)
+    for a, b in permutations(range(num_agents), 2) if arena.rest else ():
+        cells[a, b] = cut(variant, (arena.agents[a], arena.agents[b]), one, arena.seed, arena.chunk, keep)
+    return cells
+
+
+def _play(arena: Arena, cells: dict[Cell, list[Task]], console: Console) -> dict[Cell, Played]:
+    order = [(cell, i) for cell, tasks in cells.items() for i in range(len(tasks))]
+    tasks = [cells[cell][i] for cell, i in order]
+    finished: dict[tuple[Cell, int], Played] = {}
+    with ExitStack() as stack:
+        backend = stack.enter_context(open_backend(arena.backend, arena.workers, arena.address))
+        file = stack.enter_context(RecordsFile(arena.records)) if arena.records is not None else None
+        advance = stack.enter_context(progress("games", sum(len(task.seeds) for task in tasks), console))
+        try:
+            for number, done, _ in backend.run(play_task, tasks):
+                finished[order[number]] = done.played
+                if file is not None:
+                    file.add(number, done.records)
+                advance(len(done.played.lineups))
+        except BackendError as error:
+            raise BackendError(f"{error}{file.kept() if file is not None else ''}") from error
+    return {cell: joined([finished[cell, i] for i in range(len(tasks))]) for cell, tasks in cells.items()}
 
 
 def main(args: list[str] | None = None) -> int:
-    """The command; returns the exit code: 0, or 2 for input that cannot be run."""
+    """The command; returns the exit code: 0, 2 for input that cannot be run, 1 for workers that fail."""
     arena = tyro.cli(Arena, prog="python -m train.evaluate.arena", description=__doc__, args=args)
     try:
         run(arena)
     except ValueError as error:
         print(f"arena: {error}", file=sys.stderr)
         return 2
+    except BackendError as error:
+        print(f"arena: {error}", file=sys.stderr)
+        return 1
     return 0
 
 

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 from math import ceil, floor
 from typing import Any
 
+from agents import BASELINES
 from perudo_env.variant import VARIANTS
 
 Kept = dict[str, dict[str, Any]]
@@ -65,7 +66,7 @@ def matches_table(kept: Kept) -> str:
 def agents_table(kept: Kept) -> str:
     """Exact NashConv of agents, a row per round and a column per agent."""
     found = {(r["variant"], split(r), r["agent"]): r for r in of_kind(kept, "agent")}
-    names = list(dict.fromkeys(name for _, _, name in found))
+    names = sorted({name for _, _, name in found}, key=lambda n: (n not in BASELINES, list(BASELINES).index(n) if n in BASELINES else 0, n))
     rounds = sorted({key[:2] for key in found}, key=lambda k: (list(VARIANTS).index(k[0]), sum(map(int, k[1].split(" v "))), k[1]))
 
     def cell(v: str, dice: str, name: str) -> str:

@@ -1,7 +1,11 @@
-"""Who sits with whom, and what a set of finished games says of each agent: the arena's arithmetic."""
+"""Who sits with whom, and what a set of finished games says of each agent: the arena's arithmetic.
+
+As a command, ``python -m train.evaluate.tournament``, it is the large tournament of :mod:`train.evaluate.league`.
+"""
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import combinations
@@ -70,6 +74,16 @@ def deals_for(num_games: int, num_seats: int) -> int:
     return -(-num_games // num_seats)
 
 
+def games_of(lineups: SeatArray, seed: int) -> tuple[SeatArray, npt.NDArray[np.uint64]]:
+    """The games of deals: every rotation of each line-up, and a seed per game, the same for all rotations of a deal.
+
+    More deals of the same seed begin with the same games.
+    """
+    num_deals, num_seats = lineups.shape
+    deal_seeds = np.random.default_rng(seed).integers(0, 2**63, num_deals).astype(np.uint64)
+    return rotations(lineups), np.repeat(deal_seeds, num_seats)
+
+
 def play_deals(
     policies: Sequence[Policy],
     lineups: SeatArray,
@@ -78,16 +92,8 @@ def play_deals(
     on_progress: Callable[[int], Any] | None = None,
 ) -> Played:
     """Play every rotation of each line-up, ``(num_deals, num_seats)``, all rotations of a deal on the same dice."""
-    num_deals, num_seats = lineups.shape
-    deal_seeds = np.random.default_rng(seed).integers(0, 2**63, num_deals).astype(np.uint64)
-    return play(
-        policies,
-        rotations(lineups),
-        variant,
-        np.repeat(deal_seeds, num_seats),
-        seed=seed,
-        on_progress=on_progress,
-    )
+    seats, seeds = games_of(lineups, seed)
+    return play(policies, seats, variant, seeds, seed=seed, on_progress=on_progress)
 
 
 def per_deal(values: npt.NDArray[Any], num_seats: int) -> npt.NDArray[np.float64]:
@@ -127,6 +133,13 @@ def summarise(agents: Sequence[str], played: Played) -> Result:
     )  # fmt: skip
 
 
+def one_seat(num_deals: int, num_seats: int) -> SeatArray:
+    """Line-ups of agent 0 in one seat and agent 1 in all others, ``(num_deals, num_seats)``."""
+    lineups = np.ones((num_deals, num_seats), np.int64)
+    lineups[:, 0] = 0
+    return lineups
+
+
 def share_against(
     policy: Policy,
     rest: Policy,
@@ -137,8 +150,7 @@ def share_against(
     on_progress: Callable[[int], Any] | None = None,
 ) -> Estimate:
     """The win share of one seat of ``policy`` against ``rest`` in all others, duplicate dice; fair is 1/n."""
-    lineups = np.ones((deals_for(num_games, num_seats), num_seats), np.int64)
-    lineups[:, 0] = 0
+    lineups = one_seat(deals_for(num_games, num_seats), num_seats)
     return standing_of(0, "", play_deals([policy, rest], lineups, variant, seed, on_progress)).win_share
 
 
@@ -157,3 +169,9 @@ def one_against_rest(
         for b in range(len(policies))
         if a != b
     }
+
+
+if __name__ == "__main__":
+    from train.evaluate.league import command
+
+    sys.exit(command())

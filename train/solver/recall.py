@@ -3,8 +3,8 @@
 Histories that such a player cannot tell apart share regrets (Waugh, Zinkevich, Johanson, Kan, Schnizlein and Bowling, "A
 practical use of imperfect recall", SARA 2009), updated by discounted CFR as in ``rounds``. In a node that many
 histories share, each counts by the chance that both players go there, the updated one exploring a little: weighed by
-the opponent's part alone, as where nothing is forgotten, NashConv is two to three times higher (quantity_any_face,
-2 v 1, two bids: .15 against .05). All hands of a seat are updated at once, against all or some sampled hands of the other.
+the opponent's part alone, as where nothing is forgotten, NashConv is about twice as high (quantity_any_face, 2 v 1,
+two bids: .15 against .07). All hands of a seat are updated at once, against all or some sampled hands of the other.
 
     python -m train.solver.recall --variant joker --dice 3 3 --recall 3 --seconds 180 --out runs/joker-3v3
 """
