@@ -315,6 +315,15 @@ def test_a_table_that_cannot_be_is_refused_with_the_field_at_fault(server, form,
     assert told in answer.text
 
 
+def test_a_table_leads_to_the_rules_in_force_there(server):
+    path, _ = server.open_table(**ALONE, variant="box", sw_calza="anyone")
+    link = re.search(r'href="(/rules\?[^"]+)"', httpx.get(server.address + path).text)
+    assert link
+    page = httpx.get(server.address + link[1])
+    assert page.status_code == 200
+    assert "box:calza=anyone" in page.text
+
+
 def test_a_form_that_is_huge_is_refused(server):
     assert httpx.post(server.address + "/tables", data={"name0": "x" * 100_000}).status_code == 413
 
