@@ -82,20 +82,18 @@ def frames_of_a_round(server: Server, hands, viewer: int) -> tuple[list[str], li
     cookies = {0: ann, 1: sit_down(server, path, 1, "Bob"), 2: sit_down(server, path, 2, "Eve")}
     room = room_at(server, path)
     room.table.game.deal(hands)
-    sockets = [socket_to(server, path, cookies[viewer]), socket_to(server, path)]
-    frames = [s.recv(timeout=60) for s in sockets]
     after: list[str] = []
-    for action in ("2x3", "4x3", "dudo"):
-        # each seat acts through a socket of its own, and sees no frame of the others
-        with socket_to(server, path, cookies[room.table.game.seat]) as acting:
-            acting.send(json.dumps({"type": "act", "seat": room.table.game.seat, "action": action}))
-            told = [s.recv(timeout=60) for s in sockets]
-        if action == "dudo":
-            after = told
-        else:
-            frames += told
-    for s in sockets:
-        s.close()
+    with socket_to(server, path, cookies[viewer]) as seated, socket_to(server, path) as looking_on:
+        frames = [s.recv(timeout=60) for s in (seated, looking_on)]
+        for action in ("2x3", "4x3", "dudo"):
+            # each seat acts through a socket of its own, and sees no frame of the others
+            with socket_to(server, path, cookies[room.table.game.seat]) as acting:
+                acting.send(json.dumps({"type": "act", "seat": room.table.game.seat, "action": action}))
+                told = [s.recv(timeout=60) for s in (seated, looking_on)]
+            if action == "dudo":
+                after = told
+            else:
+                frames += told
     return frames, after
 
 
