@@ -25,8 +25,10 @@ from perudo_env.rules import (
     apply,
     fill_mask,
     final_return,
+    settle,
     start_game,
     start_round,
+    stop_game,
     why_illegal,
 )
 from perudo_env.state import Phase, new_states
@@ -67,6 +69,18 @@ def act_row(states: np.ndarray, i: int, action: int) -> int:
     if reason != Reason.LEGAL:
         return -reason
     return int(apply(states[i], action))
+
+
+@kernel
+def settle_row(states: np.ndarray, i: int, seat: int, change: int) -> None:
+    """End row ``i``'s round by its outcome alone, for a table with real dice: ``seat`` lost a die (-1) or said a right Calza (+1)."""
+    settle(states[i], seat, change)
+
+
+@kernel
+def stop_row(states: np.ndarray, i: int) -> None:
+    """Cut row ``i``'s game off: the seats still in are ranked by their dice."""
+    stop_game(states[i])
 
 
 @kernel

@@ -424,26 +424,20 @@ def final_return(s: Record, seat: int, scheme: int) -> float:
 
 
 @kernel
-def end_round(s: Record, how: int, caller: int) -> None:
-    """Reveal, count, move one die, and start the next round or finish the game."""
-    bid = s["bids"][s["num_bids"] - 1]
-    count = matches(s, bid)
-    quantity = quantity_of(bid)
-    if how == RoundEnd.DUDO:
-        seat, change = (caller if count >= quantity else s["bidder"]), -1
-    elif count != quantity:
-        seat, change = caller, -1
-    else:
-        seat, change = caller, int(s["dice"][caller] < s["starting_dice"])
-    s["last_end"] = how
-    s["last_bid"] = bid
-    s["last_bidder"] = s["bidder"]
-    s["last_caller"] = caller
-    s["last_count"] = count
+def stop_game(s: Record) -> None:
+    """Cut the game off between two rounds."""
+    s["truncated"] = 1
+    finish_game(s)
+
+
+@kernel
+def settle(s: Record, seat: int, change: int) -> None:
+    """Move one die of ``seat``, lost (-1) or taken back (+1), and start the next round or finish the game."""
+    if change > 0:
+        # a right Calza never fills the cup beyond starting_dice
+        change = int(s["dice"][seat] < s["starting_dice"])
     s["last_seat"] = seat
     s["last_change"] = change
-    s["last_hands"][:] = s["hands"]
-
     if change < 0:
         lose_die(s, seat)
     else:
@@ -451,11 +445,28 @@ def end_round(s: Record, how: int, caller: int) -> None:
     if s["rounds"] == ONE_ROUND or num_alive(s) == 1:
         finish_game(s)
     elif s["max_rounds"] > 0 and s["round"] >= s["max_rounds"]:
-        s["truncated"] = 1
-        finish_game(s)
+        stop_game(s)
     else:
         # the seat that lost a die, or said Calza; if it is out, the next living seat clockwise
         start_round(s, seat if s["dice"][seat] > 0 else next_alive(s, seat))
+
+
+@kernel
+def end_round(s: Record, how: int, caller: int) -> None:
+    """Reveal, count, and :func:`settle` whose die is at stake."""
+    bid = s["bids"][s["num_bids"] - 1]
+    count = matches(s, bid)
+    quantity = quantity_of(bid)
+    s["last_end"] = how
+    s["last_bid"] = bid
+    s["last_bidder"] = s["bidder"]
+    s["last_caller"] = caller
+    s["last_count"] = count
+    s["last_hands"][:] = s["hands"]
+    if how == RoundEnd.DUDO:
+        settle(s, caller if count >= quantity else s["bidder"], -1)
+    else:
+        settle(s, caller, 1 if count == quantity else -1)
 
 
 @kernel

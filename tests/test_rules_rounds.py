@@ -6,6 +6,7 @@ S0 to S4 are the five rule texts. What may be bid is in ``test_rules.py``.
 from __future__ import annotations
 
 import itertools
+import random
 from collections.abc import Sequence
 
 import numpy as np
@@ -13,9 +14,12 @@ import pytest
 
 import perudo_env as pe
 from perudo_env import Batch, Bid, Game
+from perudo_env.batch import settle_row, stop_row
 from perudo_env.events import DieLost, DieRegained, Eliminated, GameOver, Revealed
 from perudo_env.rules import Reward
+from perudo_env.state import Phase, copied
 from perudo_env.variant import VARIANTS
+from tests.helpers import play_out
 
 FULL = [2, 3, 4, 5, 6]
 
@@ -350,3 +354,31 @@ def test_liars_dice_and_joker_the_loser_of_the_round_gets_minus_one_the_other_pl
     assert called(preset, [[1], [2]], ["2x2"], "dudo").returns == (1, -1)  # the Paco is wild
     assert called(preset, [[3], [2]], ["2x2"], "dudo").returns == (-1, 1)
     assert set(VARIANTS[preset].__dict__.items()) >= {("rounds", "one"), ("calza", "off"), ("palifico", "off")}
+
+
+@pytest.mark.parametrize("preset", ["classic", "pascal", "evening", "box:calza=anyone"])
+def test_a_round_settled_by_its_outcome_alone_leaves_the_table_as_play_does(preset: str) -> None:
+    """The score keeper's question: from who lost or won a die follow dice, places, opener and Palifico."""
+    rng = random.Random(5)
+    for seed in range(30):
+        game = Game(preset, 4, seed)
+        twin = copied(game.states)
+        while not game.is_over:
+            game_round = game.round
+            while game.round == game_round and not game.is_over:
+                play_out(game, rng, steps=1)
+            end = game.states[0]
+            # a right Calza with a full cup is entered like any other: the cap is the engine's to know
+            change = -1 if end["last_change"] < 0 else 1
+            settle_row(twin, 0, int(end["last_seat"]), change)
+            for field in ("round", "dice", "place", "palifico_spent", "opener", "is_palifico", "phase", "last_change", "hands"):
+                assert np.array_equal(end[field], twin[0][field]), field
+
+
+def test_a_game_cut_off_between_rounds_ranks_by_dice_and_shares_ties() -> None:
+    states = Game("classic", dice=(2, 5, 2, 1), seed=0).states
+    settle_row(states, 0, 3, -1)
+    stop_row(states, 0)
+    assert states[0]["place"][:4].tolist() == [2, 1, 2, 4]
+    assert states[0]["truncated"] == 1
+    assert states[0]["phase"] == Phase.OVER
