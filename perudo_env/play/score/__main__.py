@@ -1,0 +1,85 @@
+"""``python -m perudo_env.play.score``: the score keeper, as pages in a browser or (``--plain``) line by line."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+import tyro
+
+from perudo_env.play.language import translations
+from perudo_env.play.score.csvfile import from_csv, to_csv
+from perudo_env.play.score.entries import ScoreError
+from perudo_env.play.score.plain import Keeper
+from perudo_env.play.score.sheet import sheet_html, write_text
+from perudo_env.play.score.store import Store, default_file
+from perudo_env.play.score.words import say_error
+
+
+@dataclass(frozen=True)
+class Options:
+    """Keep the score of an evening of Perudo with real dice."""
+
+    plain: bool = False
+    """Line by line, for a pipe or a screen reader, in place of pages in a browser."""
+    file: Path | None = None
+    """Where scores are kept; $PERUDO_SCORES, or the user's data folder."""
+    evening: int | None = None
+    """Go on with this evening, or (with --csv, --sheet) write it; the last one is the default there."""
+    lang: Literal["en", "fr"] | None = None
+    """English or French; LANG decides unless told."""
+    csv: Path | None = None
+    """Write the evening as CSV and end."""
+    sheet: Path | None = None
+    """Write the evening as an HTML page to print and end."""
+    read_csv: Path | None = None
+    """Keep the evening that --csv wrote as a new one."""
+    host: str = "127.0.0.1"
+    """Who may reach the pages: this computer alone, or (0.0.0.0) the network."""
+    port: int = 8010
+    """Where the pages are served."""
+
+
+def run(options: Options) -> None:
+    """Do what was asked; raises ``ScoreError`` where it cannot be."""
+    t = translations(options.lang)
+    store = Store(options.file or default_file())
+    if options.read_csv is not None:
+        try:
+            text = options.read_csv.read_text(encoding="utf-8")
+        except (OSError, UnicodeDecodeError) as error:
+            raise ScoreError("%(error)s", error=error) from error
+        print(store.open(*from_csv(text)))
+    if options.csv is not None or options.sheet is not None:
+        evenings = store.evenings() if options.evening is None else [store.read(options.evening)]
+        kept = evenings[0] if evenings else store.read(0)
+        if options.csv is not None:
+            write_text(options.csv, to_csv(kept.entries))
+        if options.sheet is not None:
+            write_text(options.sheet, sheet_html(kept, t))
+    elif options.plain:
+        Keeper(store, t).run(options.evening)
+    elif options.read_csv is None:
+        from perudo_env.play.score_pages import serve
+
+        serve(store.file, options.host, options.port)
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run the command; returns 0, or 2 after a word on stderr if what was asked for cannot be."""
+    options = tyro.cli(Options, args=argv, prog="python -m perudo_env.play.score")
+    try:
+        run(options)
+    except ScoreError as error:
+        print(f"score: {say_error(error, translations(options.lang))}", file=sys.stderr)
+        return 2
+    except KeyboardInterrupt:
+        print()
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
