@@ -271,7 +271,7 @@ def test_a_file_that_is_no_score_is_refused_and_left_alone(tmp_path: Path) -> No
 
 @pytest.mark.parametrize(
     ("kind", "text"),
-    [("lost", "{}"), ("lost", '{"player": 3}'), ("won", "{}"), ("game", "[]"), ("lost", "{"), ("stop", '{"player": "a"}'),
+    [("lost", "{}"), ("lost", '{"player": 3}'), ("won", "{}"), ("game", "[]"), ("lost", "{"), ("stop", '{"player": "a"}'), ("stop", "[]"),
      ("game", '{"playing": ["a", 1], "opener": "", "seed": 0}'), ("game", '{"playing": [], "opener": "", "seed": true}')],
 )  # fmt: skip
 def test_only_entries_are_read(kind: str, text: str) -> None:

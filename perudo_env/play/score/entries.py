@@ -94,10 +94,11 @@ def to_json(entry: Entry) -> str:
 def from_json(kind: str, text: str) -> Entry:
     """The entry that :func:`to_json` wrote; raises ``ScoreError`` for anything else."""
     try:
-        made, values = KINDS[kind], json.loads(text)
-        if set(values) != {f.name for f in fields(made)}:
+        made: Any = KINDS[kind]
+        values = json.loads(text)
+        if not isinstance(values, dict) or set(values) != {f.name for f in fields(made)}:
             raise ValueError
-        entry = made(**{key: tuple(value) if isinstance(value, list) else value for key, value in values.items()})
+        entry: Entry = made(**{key: tuple(value) if isinstance(value, list) else value for key, value in values.items()})
         if not all(_is_of(getattr(entry, f.name), str(f.type)) for f in fields(made)):
             raise ValueError
     except (KeyError, TypeError, ValueError) as error:

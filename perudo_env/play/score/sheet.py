@@ -10,14 +10,17 @@ from pathlib import Path
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
+from perudo_env.play.language import language_of
 from perudo_env.play.score.entries import N_, ScoreError
 from perudo_env.play.score.store import Kept
 from perudo_env.play.score.words import SCORING_NAMES, dice_left, ordinal, say_line, say_next
+from perudo_env.rulebook_texts import PRESET_SOURCE, SOURCES
 
 
 @cache
 def environment(t: NullTranslations) -> Environment:
     """The templates of the score keeper in a language."""
+    lang = language_of(t)
     env = Environment(
         loader=PackageLoader("perudo_env.play"), autoescape=True, undefined=StrictUndefined,
         trim_blocks=True, lstrip_blocks=True, extensions=["jinja2.ext.i18n"],
@@ -29,7 +32,8 @@ def environment(t: NullTranslations) -> Environment:
         say_line=lambda line, table: say_line(line, table, t),
         say_next=lambda table: say_next(table, t),
         scoring_names={key: t.gettext(name) for key, name in SCORING_NAMES.items()},
-        lang=t.info().get("language", "en"),
+        preset_names={preset: f"{preset}: {getattr(SOURCES[s], lang)}" for preset, s in PRESET_SOURCE.items()},
+        lang=lang,
         day=day,
     )
     return env
