@@ -147,7 +147,7 @@ def test_the_font_has_every_letter_that_is_drawn():
 
 @pytest.mark.parametrize(
     ("preset", "palifico", "bid", "faces"),
-    [("classic", False, "2x3", {1, 3}), ("classic", True, "2x3", {3}), ("classic", False, "2P", {1}), ("classic:pacos_wild=False", False, "2x3", {3})],
+    [("classic", False, "2x3", {1, 3}), ("classic", True, "2x3", {3}), ("pascal", False, "2P", {1}), ("classic:pacos_wild=False", False, "2x3", {3})],
 )
 def test_the_matching_dice_of_a_reveal_are_those_that_the_rules_count(preset, palifico, bid, faces):
     hands = [[3], [1, 2, 3, 3, 4]] if palifico else [[1, 3, 5], [1, 2, 3, 3, 4]]
