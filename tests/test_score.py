@@ -6,7 +6,6 @@ import random
 import sqlite3
 import subprocess
 import sys
-from gettext import NullTranslations
 from io import StringIO
 from pathlib import Path
 
@@ -33,9 +32,10 @@ from perudo_env.play.score.evening import Evening
 from perudo_env.play.score.plain import Keeper
 from perudo_env.play.score.sheet import sheet_html
 from perudo_env.play.score.store import OutOfDateError, Store
+from perudo_env.play.words import words
 from tests.helpers import play_out
 
-EN = NullTranslations()
+EN = words("en")
 
 
 def opened(*players: str, preset: str = "marquoir", dice: int = 5, calza: bool | None = None, scoring: str = "places") -> Opened:

@@ -10,13 +10,14 @@ from typing import Literal
 
 import tyro
 
-from perudo_env.play.language import translations
+from perudo_env.play.language import language_of
 from perudo_env.play.score.csvfile import from_csv, to_csv
 from perudo_env.play.score.entries import ScoreError
 from perudo_env.play.score.plain import Keeper
 from perudo_env.play.score.sheet import sheet_html, write_text
 from perudo_env.play.score.store import Store, default_file
 from perudo_env.play.score.words import say_error
+from perudo_env.play.words import words
 
 
 @dataclass(frozen=True)
@@ -45,13 +46,13 @@ class Options:
 
 def run(options: Options) -> None:
     """Do what was asked; raises ``ScoreError`` where it cannot be."""
-    t = translations(options.lang)
+    w = words(language_of(options.lang))
     store = Store(options.file or default_file())
     if options.read_csv is not None:
         try:
             text = options.read_csv.read_text(encoding="utf-8")
         except (OSError, UnicodeDecodeError) as error:
-            raise ScoreError("%(error)s", error=error) from error
+            raise ScoreError("{error}", error=error) from error
         print(store.open(*from_csv(text)))
     if options.csv is not None or options.sheet is not None:
         evenings = store.evenings() if options.evening is None else [store.read(options.evening)]
@@ -59,13 +60,13 @@ def run(options: Options) -> None:
         if options.csv is not None:
             write_text(options.csv, to_csv(kept.entries))
         if options.sheet is not None:
-            write_text(options.sheet, sheet_html(kept, t))
+            write_text(options.sheet, sheet_html(kept, w))
     elif options.plain:
-        Keeper(store, t).run(options.evening)
+        Keeper(store, w).run(options.evening)
     elif options.read_csv is None:
         from perudo_env.play.score_pages import serve
 
-        serve(store.file, options.host, options.port)
+        serve(store.file, options.host, options.port, options.lang)
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -74,7 +75,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     try:
         run(options)
     except ScoreError as error:
-        print(f"score: {say_error(error, translations(options.lang))}", file=sys.stderr)
+        print(f"score: {say_error(error, words(language_of(options.lang)))}", file=sys.stderr)
         return 2
     except KeyboardInterrupt:
         print()

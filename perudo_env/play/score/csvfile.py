@@ -55,12 +55,12 @@ def from_csv(text: str) -> tuple[Opened, tuple[Entry, ...]]:
     try:
         rows = list(csv.DictReader(StringIO(text.removeprefix("\ufeff")), strict=True))
     except csv.Error as error:
-        raise ScoreError(N_("this is not the CSV of an evening: %(error)s"), error=error) from error
+        raise ScoreError(N_("this is not the CSV of an evening: {error}"), error=error) from error
     entries: list[Entry] = []
     evening: Evening | None = None
     for number, row in enumerate(rows, 2):
         if row.get("entry") is None or row.get("data") is None:
-            raise ScoreError(N_("row %(row)d has no columns entry and data"), row=number)
+            raise ScoreError(N_("row {row} has no columns entry and data"), row=number)
         try:
             entry = from_json(row["entry"], row["data"])
             if evening is None:
@@ -68,7 +68,7 @@ def from_csv(text: str) -> tuple[Opened, tuple[Entry, ...]]:
             else:
                 evening.apply(entry)
         except ScoreError as error:
-            raise ScoreError(N_("row %(row)d: %(error)s"), row=number, error=error) from error
+            raise ScoreError(N_("row {row}: {error}"), row=number, error=error) from error
         entries.append(entry)
     if not entries:
         raise ScoreError(N_("an evening begins with its players"))

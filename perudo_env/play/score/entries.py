@@ -21,7 +21,7 @@ class ScoreError(ValueError):
     """The entry cannot be made; nothing has changed. ``message`` is the catalogue's, with ``values`` to fill in."""
 
     def __init__(self, message: str, **values: Any) -> None:
-        super().__init__(message % values)
+        super().__init__(message.format(**values))
         self.message, self.values = message, values
 
 
@@ -102,7 +102,7 @@ def from_json(kind: str, text: str) -> Entry:
         if not all(_is_of(getattr(entry, f.name), str(f.type)) for f in fields(made)):
             raise ValueError
     except (KeyError, TypeError, ValueError) as error:
-        raise ScoreError(N_("%(kind)r with %(text)r is not an entry of a score"), kind=kind, text=text[:80]) from error
+        raise ScoreError(N_("{kind} with {data} is not an entry of a score"), kind=kind, data=text[:80]) from error
     return entry
 
 
@@ -129,14 +129,14 @@ def checked_names(names: tuple[str, ...]) -> tuple[str, ...]:
     """Players' names without stray blanks; raises ``ScoreError`` for names that cannot stand on a sheet."""
     cleaned = tuple(" ".join(name.split()) for name in names)
     if not MIN_SEATS <= len(cleaned) <= MAX_SEATS:
-        raise ScoreError(N_("%(n)d names: %(least)d to %(most)d play"), n=len(cleaned), least=MIN_SEATS, most=MAX_SEATS)
+        raise ScoreError(N_("{n} names: {least} to {most} play"), n=len(cleaned), least=MIN_SEATS, most=MAX_SEATS)
     for name in cleaned:
         if not name or len(name) > MOST_LETTERS or not name.isprintable():
-            raise ScoreError(N_("%(name)r is not a name: use 1 to %(most)d letters"), name=name[:40], most=MOST_LETTERS)
+            raise ScoreError(N_("{name} is not a name: use 1 to {most} letters"), name=name[:40], most=MOST_LETTERS)
     folded = [name.casefold() for name in cleaned]
     for i, name in enumerate(cleaned):
         if folded[i] in folded[:i]:
-            raise ScoreError(N_("two players are called %(name)s: tell them apart"), name=name)
+            raise ScoreError(N_("two players are called {name}: tell them apart"), name=name)
     return cleaned
 
 
@@ -146,7 +146,7 @@ def table_variant(preset: str, dice: int | None = None, calza: bool | None = Non
     A sheet shows how many dice everybody has, so counts are public. Raises ``ScoreError`` for what is not one.
     """
     if preset not in RULE_TEXTS:
-        raise ScoreError(N_("%(preset)r is not a set of rules: use one of %(known)s"), preset=preset, known=", ".join(RULE_TEXTS))
+        raise ScoreError(N_("{preset} is not a set of rules: use one of {known}"), preset=preset, known=", ".join(RULE_TEXTS))
     base = variant(preset, dice_counts="public")
     changes: dict[str, Any] = {} if dice is None else {"starting_dice": dice}
     if calza is not None and calza != (base.calza != "off"):
@@ -155,7 +155,7 @@ def table_variant(preset: str, dice: int | None = None, calza: bool | None = Non
     try:
         return variant(base, **changes)
     except ValueError as error:
-        raise ScoreError(N_("%(n)r dice each: use 1 to 6"), n=dice) from error
+        raise ScoreError(N_("{n} dice each: use 1 to 6"), n=dice) from error
 
 
 def read_variant(text: str) -> Variant:
@@ -163,7 +163,7 @@ def read_variant(text: str) -> Variant:
     try:
         read = parse_variant(text)
     except ValueError as error:
-        raise ScoreError("%(error)s", error=error) from error
+        raise ScoreError("{error}", error=error) from error
     if read.rounds == "one":
-        raise ScoreError(N_("%(preset)r is not a set of rules: use one of %(known)s"), preset=text, known=", ".join(RULE_TEXTS))
+        raise ScoreError(N_("{preset} is not a set of rules: use one of {known}"), preset=text, known=", ".join(RULE_TEXTS))
     return read

@@ -98,12 +98,12 @@ class Table:
     def settle(self, player: str, change: int) -> None:
         """End the round: ``player`` lost a die (-1) or said a right Calza (+1)."""
         if player not in self.players:
-            raise ScoreError(N_("%(name)s does not play: the players are %(known)s"), name=player, known=", ".join(self.players))
+            raise ScoreError(N_("{name} does not play: the players are {known}"), name=player, known=", ".join(self.players))
         seat = self.players.index(player)
         if self.is_over:
             raise ScoreError(N_("the game is over: start the next one"))
         if self.dice[seat] == 0:
-            raise ScoreError(N_("%(name)s has no dice left"), name=player)
+            raise ScoreError(N_("{name} has no dice left"), name=player)
         if change > 0 and self.variant.calza == "off":
             raise ScoreError(N_("this evening is played without Calza"))
         number = self.round
@@ -134,7 +134,7 @@ class Evening:
             raise ScoreError(N_("an evening begins with its players"))
         first = standing[0]
         if first.scoring not in SCORINGS:
-            raise ScoreError(N_("%(scoring)r is no way to count: use places or wins"), scoring=first.scoring)
+            raise ScoreError(N_("{scoring} is no way to count: use places or wins"), scoring=first.scoring)
         self.players = checked_names(first.players)
         self.scoring = first.scoring
         self.variant = read_variant(first.variant)
@@ -201,13 +201,13 @@ class Evening:
         playing = entry.playing or self.players
         for name in (*playing, *filter(None, [entry.opener])):
             if name not in self.players:
-                raise ScoreError(N_("%(name)s does not play: the players are %(known)s"), name=name, known=", ".join(self.players))
+                raise ScoreError(N_("{name} does not play: the players are {known}"), name=name, known=", ".join(self.players))
         if entry.opener and entry.opener not in playing:
-            raise ScoreError(N_("%(name)s sits out and cannot open"), name=entry.opener)
+            raise ScoreError(N_("{name} sits out and cannot open"), name=entry.opener)
         if len(set(playing)) < 2:
             raise ScoreError(N_("a game needs two players"))
         if not 0 <= entry.seed < 2**63:
-            raise ScoreError(N_("%(seed)r is not a seed: use 0 to 2**63 - 1"), seed=entry.seed)
+            raise ScoreError(N_("{seed} is not a seed: use 0 to 2**63 - 1"), seed=entry.seed)
         num_seats = len(self.players)
         wanted = [self.variant.starting_dice * (name in playing) for name in self.players]
         dice = starting_dice(self.variant, num_seats, wanted)

@@ -6,7 +6,6 @@ import random
 import re
 import sys
 from collections.abc import Callable, Iterator
-from gettext import NullTranslations
 from pathlib import Path
 from typing import TextIO
 
@@ -29,6 +28,7 @@ from perudo_env.play.score.entries import (
 from perudo_env.play.score.sheet import sheet_html, write_text
 from perudo_env.play.score.store import Kept, Store
 from perudo_env.play.score.words import dice_left, ordinal, say_error, say_line, say_next, say_standings
+from perudo_env.play.words import Words
 from perudo_env.variant import RULE_TEXTS
 
 HELP = (
@@ -65,8 +65,8 @@ class Finished(Exception):
 class Keeper:
     """One evening in line mode; everything entered is in the store before it is answered."""
 
-    def __init__(self, store: Store, t: NullTranslations, lines: TextIO = sys.stdin, out: TextIO = sys.stdout) -> None:
-        self.store, self.t, self._lines, self._out = store, t, lines, out
+    def __init__(self, store: Store, words: Words, lines: TextIO = sys.stdin, out: TextIO = sys.stdout) -> None:
+        self.store, self.words, self._lines, self._out = store, w, lines, out
         self.kept: Kept | None = None
 
     def say(self, *sentences: str) -> None:
@@ -94,26 +94,26 @@ class Keeper:
                 self._try(lambda: self._command(self.ask(">")))
         except Finished:
             if self.kept is not None:
-                self.say(self.t.gettext("Evening %(id)d is kept in %(file)s.") % {"id": self.kept.id, "file": self.store.file})
+                self.say(self.w.gettext("Evening {id} is kept in {file}.", id=self.kept.id, file=self.store.file))
 
     def _try(self, attempt: Callable[[], None]) -> bool:
         try:
             attempt()
         except ScoreError as error:
-            self.say(self.t.gettext("No: %(error)s.") % {"error": say_error(error, self.t)})
+            self.say(self.w.gettext("No: {error}.", error=say_error(error, self.words)))
             return False
         return True
 
     def _open(self) -> None:
-        _ = self.t.gettext
+        _ = self.w.gettext
         answers: list[Opened] = []
 
         def attempt() -> None:
             players = checked_names(tuple(self.ask(_("Players, in seating order, clockwise, with commas between:")).split(",")))
-            preset = self.ask(_("Rules (%(known)s):") % {"known": ", ".join(RULE_TEXTS)}, "marquoir")
+            preset = self.ask(_("Rules ({known}):") % {"known": ", ".join(RULE_TEXTS)}, "marquoir")
             dice = self.ask(_("Dice each (3, 5 or 6):"), "5")
             if not re.fullmatch(r"[1-6]", dice):
-                raise ScoreError(N_("%(n)r dice each: use 1 to 6"), n=dice)
+                raise ScoreError(N_("{n} dice each: use 1 to 6"), n=dice)
             calza = self.ask(_("With Calza? (y/n):"), "y" if table_variant(preset).calza != "off" else "n")
             scoring = self.ask(_("The evening counts (places or wins):"), SCORINGS[0])
             opened = Opened(players, str(table_variant(preset, int(dice), calza[:1].lower() in ("y", "o"))), scoring)
@@ -135,7 +135,7 @@ class Keeper:
         word, _, rest = line.partition(" ")
         command = COMMANDS.get(word.lower())
         if command is None:
-            raise ScoreError(N_("%(word)r is no command: help lists them"), word=word[:40])
+            raise ScoreError(N_("{word} is no command: help lists them"), word=word[:40])
         getattr(self, f"_do_{command}")(rest.strip())
         return None
 
@@ -160,13 +160,13 @@ class Keeper:
         self._show()
 
     def _do_sheet(self, rest: str) -> None:
-        self._write(rest, sheet_html(self._kept, self.t))
+        self._write(rest, sheet_html(self._kept, self.words))
 
     def _do_csv(self, rest: str) -> None:
         self._write(rest, to_csv(self._kept.entries))
 
     def _do_help(self, rest: str) -> None:
-        self.say(*(self.t.gettext(line) for line in HELP))
+        self.say(*(self.w.gettext(line) for line in HELP))
 
     def _do_quit(self, rest: str) -> None:
         raise Finished
@@ -175,7 +175,7 @@ class Keeper:
         if not file:
             raise ScoreError(N_("name the file to write"))
         write_text(Path(file), text)
-        self.say(self.t.gettext("Written: %(file)s") % {"file": file})
+        self.say(self.w.gettext("Written: {file}", file=file))
 
     @property
     def _kept(self) -> Kept:
@@ -188,7 +188,7 @@ class Keeper:
         whole = [p for p in players if p.casefold() == word]
         found = whole or [p for p in players if word and p.casefold().startswith(word)]
         if len(found) != 1:
-            raise ScoreError(N_("%(name)s does not play: the players are %(known)s"), name=text.strip() or "?", known=", ".join(players))
+            raise ScoreError(N_("{name} does not play: the players are {known}"), name=text.strip() or "?", known=", ".join(players))
         return found[0]
 
     def _enter(self, entry: Entry) -> None:
@@ -196,27 +196,27 @@ class Keeper:
         self.say(*self._after(entry))
 
     def _after(self, entry: Entry) -> Iterator[str]:
-        evening, t = self._kept.evening, self.t
+        evening, w = self._kept.evening, self.words
         table = evening.table
         if isinstance(entry, Undone):
-            yield t.gettext("The last entry is dropped.")
+            yield w.gettext("The last entry is dropped.")
         elif isinstance(entry, Joined):
-            yield t.gettext("%(name)s joins.") % {"name": entry.player}
+            yield w.gettext("{name} joins.", name=entry.player)
         elif isinstance(entry, Lost | Calza) and table is not None:
-            yield from say_line(table.lines[-1], table, t)
+            yield from say_line(table.lines[-1], table, w)
         if table is not None:
-            yield from say_next(table, t)
+            yield from say_next(table, w)
             if table.is_over and not isinstance(entry, Joined):
-                yield from say_standings(evening, t)
+                yield from say_standings(evening, w)
 
     def _show(self) -> None:
-        evening, t = self._kept.evening, self.t
+        evening, w = self._kept.evening, self.words
         table = evening.table
         if table is not None:
-            self.say(t.gettext("Game %(n)d.") % {"n": len(evening.tables)})
+            self.say(w.gettext("Game {n}.", n=len(evening.tables)))
             for player, dice, place in zip(table.players, table.dice, table.places, strict=True):
-                here = dice_left(dice, t) if not place else ordinal(place, t) if table.took_part(player) else t.gettext("sits out")
+                here = dice_left(dice, w) if not place else ordinal(place, w) if table.took_part(player) else w.gettext("sits out")
                 self.say(f"  {player}: {here}")
-            self.say(*say_next(table, t))
+            self.say(*say_next(table, w))
         if any(done.is_over for done in evening.tables):
-            self.say(t.gettext("The evening:"), *say_standings(evening, t))
+            self.say(w.gettext("The evening:"), *say_standings(evening, w))

@@ -5,38 +5,24 @@ from __future__ import annotations
 import os
 from datetime import datetime
 from functools import cache
-from gettext import NullTranslations
 from pathlib import Path
 
-from jinja2 import Environment, PackageLoader, StrictUndefined
+from jinja2 import Environment, PackageLoader, StrictUndefined, Template
 
-from perudo_env.play.language import language_of
 from perudo_env.play.score.entries import N_, ScoreError
 from perudo_env.play.score.store import Kept
-from perudo_env.play.score.words import SCORING_NAMES, dice_left, ordinal, say_line, say_next
-from perudo_env.rulebook_texts import PRESET_SOURCE, SOURCES
+from perudo_env.play.score.words import SCORING_NAMES
+from perudo_env.play.words import Words, words
 
 
 @cache
-def environment(t: NullTranslations) -> Environment:
-    """The templates of the score keeper in a language."""
-    lang = language_of(t)
+def _template(language: str) -> Template:
+    texts = words(language)
     env = Environment(
-        loader=PackageLoader("perudo_env.play"), autoescape=True, undefined=StrictUndefined,
-        trim_blocks=True, lstrip_blocks=True, extensions=["jinja2.ext.i18n"],
-    )  # fmt: skip
-    env.install_gettext_translations(t, newstyle=True)  # type: ignore[attr-defined]
-    env.globals.update(
-        ordinal=lambda place: ordinal(place, t),
-        dice_left=lambda n: dice_left(n, t),
-        say_line=lambda line, table: say_line(line, table, t),
-        say_next=lambda table: say_next(table, t),
-        scoring_names={key: t.gettext(name) for key, name in SCORING_NAMES.items()},
-        preset_names={preset: f"{preset}: {getattr(SOURCES[s], lang)}" for preset, s in PRESET_SOURCE.items()},
-        lang=lang,
-        day=day,
+        loader=PackageLoader("perudo_env.play"), autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
     )
-    return env
+    env.globals.update(_=texts.gettext, words=texts)
+    return env.get_template("score/sheet.html")
 
 
 def day(at: str) -> str:
@@ -44,9 +30,10 @@ def day(at: str) -> str:
     return datetime.fromisoformat(at).astimezone().date().isoformat()
 
 
-def sheet_html(kept: Kept, t: NullTranslations) -> str:
+def sheet_html(kept: Kept, w: Words) -> str:
     """The page of an evening: every game round by round, and the ranking."""
-    return environment(t).get_template("score/sheet.html").render(kept=kept, evening=kept.evening)
+    scoring = w.gettext(SCORING_NAMES[kept.evening.scoring])
+    return _template(w.language).render(kept=kept, evening=kept.evening, date=day(kept.at), scoring=scoring)
 
 
 def write_text(file: Path, text: str) -> None:
@@ -57,4 +44,4 @@ def write_text(file: Path, text: str) -> None:
         os.replace(draft, file)
     except OSError as error:
         draft.unlink(missing_ok=True) if file.parent.is_dir() else None
-        raise ScoreError(N_("%(file)s cannot be written: %(error)s"), file=file, error=error) from error
+        raise ScoreError(N_("{file} cannot be written: {error}"), file=file, error=error) from error

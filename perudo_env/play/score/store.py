@@ -64,9 +64,9 @@ class Store:
                         db.execute(statement)
                     db.execute(f"PRAGMA user_version = {SCHEMA}")
         except OSError as error:
-            raise ScoreError(N_("%(file)s cannot hold scores: %(error)s"), file=self.file, error=error) from error
+            raise ScoreError(N_("{file} cannot hold scores: {error}"), file=self.file, error=error) from error
         if version not in (0, SCHEMA):
-            raise ScoreError(N_("%(file)s was written by a newer program"), file=self.file)
+            raise ScoreError(N_("{file} was written by a newer program"), file=self.file)
 
     def evenings(self) -> list[Kept]:
         """All evenings, the newest first."""
@@ -108,7 +108,7 @@ class Store:
     def _read(self, db: sqlite3.Connection, evening: int) -> Kept:
         head = db.execute("SELECT at FROM evening WHERE id = ?", (evening,)).fetchone()
         if head is None:
-            raise ScoreError(N_("there is no evening %(id)s"), id=evening)
+            raise ScoreError(N_("there is no evening {id}"), id=evening)
         rows = db.execute("SELECT kind, data FROM entry WHERE evening = ? ORDER BY number", (evening,))
         return Kept(evening, head[0], tuple(from_json(kind, data) for kind, data in rows))
 
@@ -121,7 +121,7 @@ class Store:
         try:
             db = sqlite3.connect(self.file, timeout=10, isolation_level=None)
         except sqlite3.Error as error:
-            raise ScoreError(N_("%(file)s cannot hold scores: %(error)s"), file=self.file, error=error) from error
+            raise ScoreError(N_("{file} cannot hold scores: {error}"), file=self.file, error=error) from error
         try:
             # EXTRA: the folder is flushed too, so that a power cut cannot bring back a journal of before
             db.execute("PRAGMA synchronous = EXTRA")
@@ -133,7 +133,7 @@ class Store:
                 raise
             db.execute("COMMIT")
         except sqlite3.Error as error:
-            raise ScoreError(N_("%(file)s: nothing was entered: %(error)s"), file=self.file, error=error) from error
+            raise ScoreError(N_("{file}: nothing was entered: {error}"), file=self.file, error=error) from error
         finally:
             db.close()
 

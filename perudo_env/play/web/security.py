@@ -50,8 +50,8 @@ def _from_here(headers: Headers) -> bool:
     return origin is None or urlsplit(origin).netloc == headers.get("host")
 
 
-async def form_of(request: Request) -> dict[str, str]:
-    """The fields of a posted form; 403 for a form on another site's page, 413 for a huge one, 400 for none."""
+async def fields_of(request: Request) -> dict[str, list[str]]:
+    """All values of each field of a posted form; 403 for a form on another site's page, 413 for a huge one, 400 for none."""
     if not is_same_origin(request):
         raise HTTPException(403, "this form was not sent from a page of this server")
     body = b""
@@ -60,7 +60,11 @@ async def form_of(request: Request) -> dict[str, str]:
         if len(body) > MOST_BYTES:
             raise HTTPException(413, f"a form has at most {MOST_BYTES} bytes")
     try:
-        fields = parse_qs(body.decode(), keep_blank_values=True, max_num_fields=100)
+        return parse_qs(body.decode(), keep_blank_values=True, max_num_fields=100)
     except ValueError as error:
         raise HTTPException(400, "this is not a form") from error
-    return {name: values[-1] for name, values in fields.items()}
+
+
+async def form_of(request: Request) -> dict[str, str]:
+    """The last value of each field of a posted form; see :func:`fields_of`."""
+    return {name: values[-1] for name, values in (await fields_of(request)).items()}
