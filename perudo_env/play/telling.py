@@ -18,7 +18,7 @@ from perudo_env.events import (
     Revealed,
 )
 from perudo_env.notation import parse_action
-from perudo_env.play.table import Hint, Table
+from perudo_env.play.table import Hint, Player, Table
 from perudo_env.play.words import Words
 from perudo_env.scene import Raises, scene
 
@@ -174,6 +174,20 @@ class Teller:
         """After it: what the digest was made of."""
         secret = self.table.secret
         return self.words.gettext("Seed {seed}, salt {salt}: with them anyone can roll the dice again.", seed=secret.seed, salt=secret.salt)
+
+
+def seated(words: Sequence[str], agents: Sequence[str]) -> tuple[Player, ...]:
+    """Players in turn order: a word is one of the known ``agents``, or a person's name; raises ``ValueError`` for two of one name."""
+    players: list[Player] = []
+    for word in words:
+        name, n = word, 1
+        while word in agents and name in (p.name for p in players):
+            n += 1
+            name = f"{word} {n}"
+        if name in (p.name for p in players):
+            raise ValueError(f"two people are called {name!r}: tell them apart")
+        players.append(Player(name, word if word in agents else None))
+    return tuple(players)
 
 
 def read_action(text: str) -> Action:

@@ -66,7 +66,7 @@ class Keeper:
     """One evening in line mode; everything entered is in the store before it is answered."""
 
     def __init__(self, store: Store, words: Words, lines: TextIO = sys.stdin, out: TextIO = sys.stdout) -> None:
-        self.store, self.words, self._lines, self._out = store, w, lines, out
+        self.store, self.words, self._lines, self._out = store, words, lines, out
         self.kept: Kept | None = None
 
     def say(self, *sentences: str) -> None:
@@ -94,18 +94,18 @@ class Keeper:
                 self._try(lambda: self._command(self.ask(">")))
         except Finished:
             if self.kept is not None:
-                self.say(self.w.gettext("Evening {id} is kept in {file}.", id=self.kept.id, file=self.store.file))
+                self.say(self.words.gettext("Evening {id} is kept in {file}.", id=self.kept.id, file=self.store.file))
 
     def _try(self, attempt: Callable[[], None]) -> bool:
         try:
             attempt()
         except ScoreError as error:
-            self.say(self.w.gettext("No: {error}.", error=say_error(error, self.words)))
+            self.say(self.words.gettext("No: {error}.", error=say_error(error, self.words)))
             return False
         return True
 
     def _open(self) -> None:
-        _ = self.w.gettext
+        _ = self.words.gettext
         answers: list[Opened] = []
 
         def attempt() -> None:
@@ -114,8 +114,9 @@ class Keeper:
             dice = self.ask(_("Dice each (3, 5 or 6):"), "5")
             if not re.fullmatch(r"[1-6]", dice):
                 raise ScoreError(N_("{n} dice each: use 1 to 6"), n=dice)
-            calza = self.ask(_("With Calza? (y/n):"), "y" if table_variant(preset).calza != "off" else "n")
+            calza = self.ask(_("With Calza? (y/n):"), _("y") if table_variant(preset).calza != "off" else _("n"))
             scoring = self.ask(_("The evening counts (places or wins):"), SCORINGS[0])
+            scoring = {"victoires": "wins", "victoire": "wins"}.get(scoring.lower(), scoring)
             opened = Opened(players, str(table_variant(preset, int(dice), calza[:1].lower() in ("y", "o"))), scoring)
             self.kept = self.store.read(self.store.open(opened))
             answers.append(opened)
@@ -166,7 +167,7 @@ class Keeper:
         self._write(rest, to_csv(self._kept.entries))
 
     def _do_help(self, rest: str) -> None:
-        self.say(*(self.w.gettext(line) for line in HELP))
+        self.say(*(self.words.gettext(line) for line in HELP))
 
     def _do_quit(self, rest: str) -> None:
         raise Finished
@@ -175,7 +176,7 @@ class Keeper:
         if not file:
             raise ScoreError(N_("name the file to write"))
         write_text(Path(file), text)
-        self.say(self.w.gettext("Written: {file}", file=file))
+        self.say(self.words.gettext("Written: {file}", file=file))
 
     @property
     def _kept(self) -> Kept:
