@@ -78,13 +78,17 @@ class Teller:
         last = scene(self.table.game, reveal=True)
         for name, hand in zip(self.names, revealed.hands, strict=True):
             if hand:
-                yield f"  {name}: {self.marked(hand, last.matching)}"
+                yield "  " + self.labelled(name, self.marked(hand, last.matching))
 
     def _full_cup(self, call: Event | None, revealed: Revealed, events: Sequence[Event]) -> Iterator[str]:
         """A right Calza that gains nothing has no event of its own."""
         moved = any(isinstance(e, DieLost | DieRegained) for e in events)
         if isinstance(call, CalzaSaid) and not moved:
             yield self.words.gettext("{name} is right, has all the dice of the start, and gains nothing.", name=self.names[call.seat])
+
+    def labelled(self, label: str, text: str) -> str:
+        """``Ann: ...``, or ``Ann : ...`` in French."""
+        return self.words.gettext("{label}: {what}", label=label, what=text)
 
     def marked(self, hand: Sequence[int], matching: frozenset[int]) -> str:
         """Dice in a list, those that count in brackets: ``[Paco] [3] 4``."""

@@ -72,13 +72,13 @@ class PerudoApp(App[bool]):
     ENABLE_COMMAND_PALETTE = False
     CSS = """
     #middle { height: 1fr; }
-    #seats { width: 2fr; padding: 0 1; }
-    #log { width: 3fr; border-left: solid $secondary; padding: 0 1; }
+    #seats { width: 1fr; padding: 0 1; }
+    #log { width: 1fr; border-left: solid $secondary; padding: 0 1; }
     #bid { height: auto; padding: 0 1; text-style: bold; }
     #least { height: auto; padding: 0 1; }
     #hand { height: 5; padding: 0 1; }
     #bar, #calls { height: 1; margin: 0 1; }
-    Button { margin-right: 1; }
+    Button { min-width: 5; margin-right: 1; }
     Button.chosen { text-style: reverse bold; }
     #chosen { width: auto; min-width: 14; margin-right: 1; }
     Page { align: center middle; }
@@ -174,7 +174,8 @@ class PerudoApp(App[bool]):
             arrow = ">" if seat == (self._asked if self._asked is not None else seen.seat) else " "
             marks = [_("you")] * (seat == self._viewer and self.teller.num_people > 0) + [_("opens")] * (seat == seen.opener)
             label = name + (f" ({', '.join(marks)})" if marks else "")
-            yield f"{arrow} {label}: {self._cup(seen, seat)}" + (f"  {self.texts.bid(said[seat])}" if seat in said else "")
+            bid = f"  {self.texts.bid(said[seat])}" if seat in said and not seen.revealed else ""
+            yield f"{arrow} {self.teller.labelled(label, self._cup(seen, seat))}{bid}"
 
     def _cup(self, seen: Scene, seat: int) -> str:
         hand, dice = seen.hands[seat], seen.dice[seat]
