@@ -44,7 +44,7 @@ class Play:
     port: int = 8000
     """Browser: port to listen on."""
     games: Path | None = None
-    """Browser: folder for finished games (default: $PERUDO_GAMES, or the user's data folder)."""
+    """Folder for finished games (default: $PERUDO_GAMES, or the user's data folder)."""
     lang: Literal["en", "fr"] | None = None
     """Language (default: what each browser asks for, or LANG)."""
     browser: bool = True
@@ -64,6 +64,7 @@ def main(args: list[str] | None = None) -> int:
 
 def _in_terminal(options: Play) -> int:
     from perudo_env.play import plain
+    from perudo_env.play.archive import Archive
     from perudo_env.play.language import language_of
     from perudo_env.play.table import Table
     from perudo_env.play.telling import Manner, seated
@@ -79,13 +80,18 @@ def _in_terminal(options: Play) -> int:
     manner = Manner(language, options.pause, options.window, options.hints, house.adviser, options.confirm)
     try:
         if options.plain:
-            return 0 if plain.main(table, manner) else 1
-        from perudo_env.play import terminal
+            finished = plain.main(table, manner)
+        else:
+            from perudo_env.play import terminal
 
-        return 0 if terminal.main(table, manner) else 1
+            finished = terminal.main(table, manner)
     except KeyboardInterrupt:
         print()
         return 1
+    if finished:
+        archive = Archive(options.games)
+        print(archive.path(archive.save(table.saved())))
+    return 0 if finished else 1
 
 
 def _in_browser(options: Play) -> int:
