@@ -1,13 +1,8 @@
-"""The score keeper's pages: forms without scripts, entries made once, and a server that is killed in mid-evening."""
+"""The score keeper's pages: forms without scripts, entries made once, bad requests; ``test_score_browser.py`` kills the server."""
 
 from __future__ import annotations
 
 import re
-import signal
-import socket
-import subprocess
-import sys
-import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -15,7 +10,6 @@ import httpx
 import pytest
 from fastapi.testclient import TestClient
 
-from perudo_env.play.score import Store
 from perudo_env.play.score_pages import app
 
 PEOPLE = {"player": ["Ann", "Bo", "Zoé <b>", "", ""], "preset": "marquoir", "dice": "3", "calza": "yes", "scoring": "places"}
@@ -108,51 +102,3 @@ def test_bad_requests_harm_nothing(client: TestClient) -> None:
         assert client.get(path).status_code == 404, path
     assert client.get("/score/x").status_code == 422
     assert client.get("/score/1").text == page.text
-
-
-def free_port() -> int:
-    with socket.socket() as s:
-        s.bind(("127.0.0.1", 0))
-        return s.getsockname()[1]
-
-
-def served(file: Path, port: int) -> subprocess.Popen[bytes]:
-    """A server of its own process, once it answers."""
-    command = [sys.executable, "-m", "perudo_env.play.score", "--file", str(file), "--port", str(port), "--lang", "en"]
-    process = subprocess.Popen(command, stdout=subprocess.DEVNULL)
-    for _ in range(600):
-        assert process.poll() is None
-        try:
-            httpx.get(f"http://127.0.0.1:{port}/score")
-        except httpx.TransportError:
-            time.sleep(0.1)
-        else:
-            return process
-    raise AssertionError("the server does not answer")
-
-
-def test_a_server_killed_in_mid_evening_comes_back_with_every_entry(tmp_path: Path) -> None:
-    file, port = tmp_path / "scores.sqlite", free_port()
-    address = f"http://127.0.0.1:{port}"
-    process = served(file, port)
-    try:
-        with httpx.Client(base_url=address, follow_redirects=True) as browser:
-            page = browser.post("/score/new", data=PEOPLE)
-            for fields in ({"entry": "game", "opener": "Bo"}, {"entry": "lost", "player": "Bo"}, {"entry": "calza", "player": "Ann"}):
-                page = browser.post("/score/1", data={"seen": seen(page), **fields})
-                assert page.status_code == 200
-            process.send_signal(signal.SIGKILL)
-            process.wait()
-            with pytest.raises(httpx.TransportError):
-                browser.get("/score/1")
-            process = served(file, port)
-            assert browser.get("/score/1").text == page.text
-            # the page that was open when the server died goes on as if nothing had been
-            page = browser.post("/score/1", data={"seen": seen(page), "entry": "undo"})
-            assert page.status_code == 200
-    finally:
-        process.kill()
-        process.wait()
-    table = Store(file).read(1).evening.table
-    assert table is not None
-    assert (table.dice, table.opener) == ((3, 2, 3), "Bo")
