@@ -344,6 +344,14 @@ def test_an_evening_in_lines(store: Store, tmp_path: Path) -> None:
     assert len(kept.evening.tables) == 2
 
 
+def test_lines_in_french(store: Store) -> None:
+    out = StringIO()
+    Keeper(store, words("fr"), StringIO("Ann, Zoé\nmarquoir\n3\no\nvictoires\npartie zoé\nstop\npartie zoé\n-a\n-a\n+a\nannuler\n-a\nquitter\n"), out).run(None)
+    for said in ("Avec Calza ? (o/n) : [o]", "Ann perd un dé : reste 2 dés.", "Ann perd un dé : reste 1 dé.\nPalifico !", "Ann réussit son Calza et reprend un dé : 2 dés.",
+                 "Ann perd son dernier dé : 2e place.", "Classement : 1re Zoé, 2e Ann.", "Ann: 1 victoire (1 partie)", "Zoé: 2 victoires (2 parties)"):  # fmt: skip
+        assert said in out.getvalue(), said
+
+
 def test_lines_that_just_end_lose_nothing_and_the_evening_goes_on(store: Store) -> None:
     lines(store, "Ann, Bo\n\n\n\n\n-ann")
     assert "Ann: 4 dice" in lines(store, "+ann\n", evening_id=1)

@@ -7,6 +7,7 @@ import subprocess
 import sys
 from collections.abc import Callable, Coroutine
 from io import StringIO
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -17,6 +18,7 @@ import agents
 from perudo_env import Bid, Call
 from perudo_env.notation import NotationError
 from perudo_env.play import plain
+from perudo_env.play.archive import Archive
 from perudo_env.play.table import Player, Table
 from perudo_env.play.telling import Manner, Teller, read_action
 from perudo_env.play.terminal import PerudoApp, dice_art
@@ -126,11 +128,16 @@ def test_french_numbers_and_plurals() -> None:
 
 
 @pytest.mark.parametrize(("language", "ends"), [("en", "wins the game."), ("fr", "gagne la partie.")])
-def test_a_whole_game_through_a_pipe(language: str, ends: str) -> None:
-    command = [sys.executable, "-m", "agents.play", "--terminal", "--plain", "--lang", language, "--variant", SHORT, "--seed", "4", "--seats", "Ann", "odds", "--pause", "0"]
+def test_a_whole_game_through_a_pipe(language: str, ends: str, tmp_path: Path) -> None:
+    command = [
+        sys.executable, "-m", "agents.play", "--plain", "--lang", language, "--variant", SHORT, "--seed", "4",
+        "--seats", "Ann", "odds", "--pause", "0", "--games", str(tmp_path),
+    ]  # fmt: skip
     done = subprocess.run(command, input="dudo\n1x2\n2x2\n" * 60, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     assert ends in done.stdout
+    (saved,) = Archive(tmp_path).names()
+    assert str(Archive(tmp_path).path(saved)) in done.stdout
     assert "\x1b" not in done.stdout
     assert "Traceback" not in done.stderr
 

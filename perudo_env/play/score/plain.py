@@ -110,7 +110,7 @@ class Keeper:
 
         def attempt() -> None:
             players = checked_names(tuple(self.ask(_("Players, in seating order, clockwise, with commas between:")).split(",")))
-            preset = self.ask(_("Rules ({known}):") % {"known": ", ".join(RULE_TEXTS)}, "marquoir")
+            preset = self.ask(_("Rules ({known}):", known=", ".join(RULE_TEXTS)), "marquoir")
             dice = self.ask(_("Dice each (3, 5 or 6):"), "5")
             if not re.fullmatch(r"[1-6]", dice):
                 raise ScoreError(N_("{n} dice each: use 1 to 6"), n=dice)
