@@ -17,7 +17,7 @@ import agents
 import perudo_env as pe
 from agents import checkpoint, relative
 from agents.neural import RelativePolicy, load_policy, save_policy
-from train.networks import MLP, log_probs
+from train.networks import MLP, log_probs, log_sizes
 from train.run import provenance
 from train.state import module_arrays
 
@@ -61,7 +61,7 @@ def test_numpy_plays_a_trained_network_of_all_tables_as_torch_does(tmp_path: Pat
         encoded = relative.encode(observations, masks)
         with torch.no_grad():
             logits = actor(torch.from_numpy(encoded.inputs))
-            log_p = log_probs(logits, torch.from_numpy(encoded.sizes.astype(np.float32))).numpy()
+            log_p = log_probs(logits, log_sizes(torch.from_numpy(encoded.sizes).float())).numpy()
         policy = load_policy(folder, variant, seats)
         assert np.abs(policy.network(encoded.inputs) - logits.numpy()).max() < 1e-5
         expected = np.where(encoded.sizes > 0, np.exp(log_p), 0)

@@ -129,7 +129,7 @@ def test_a_worker_without_the_package_or_with_another_is_told(package, says, clu
         (tmp_path / "train" / "backends.py").write_text(package)
     node = cluster.add_node(**NODE, env_vars={"PYTHONPATH": str(tmp_path)})
     overrides = ["--backend", "ray", "--address", cluster.address]
-    words = ["--agents", "odds", "uniform", "--seats", "2", "--games", "200", "--chunk", "4", "--out", str(tmp_path / "run")]
+    words = ["--agents", "odds", "uniform", "--seats", "2", "--games", "40000", "--chunk", "40", "--out", str(tmp_path / "run")]
     assert arena.main([*words, *overrides, "--records", str(tmp_path / "games.jsonl")]) == 1
     said = capsys.readouterr().err
     assert says in said

@@ -17,7 +17,7 @@ from tests.helpers import PRESETS, play_out
 from train import hindsight
 from train.deep_cfr import match_regrets
 from train.memory import Memory
-from train.networks import entropy, kl, log_probs
+from train.networks import entropy, kl, log_probs, log_sizes
 from train.opponents import SnapshotPool
 from train.selfplay import Tables, advantages
 from train.values import ContinuationValues, RoundStates
@@ -82,13 +82,13 @@ def test_chances_are_a_distribution_over_the_living() -> None:
 
 
 def test_log_probs_share_by_sizes_and_leave_out_the_illegal() -> None:
-    p = log_probs(torch.zeros(1, 4), torch.tensor([[1.0, 0.0, 2.0, 1.0]])).exp()
+    p = log_probs(torch.zeros(1, 4), log_sizes(torch.tensor([[1.0, 0.0, 2.0, 1.0]]))).exp()
     assert p.tolist() == [pytest.approx([0.25, 0, 0.5, 0.25])]
 
 
 def test_entropy_and_kl_are_those_of_the_textbook_and_have_finite_gradients() -> None:
     logits = torch.tensor([[0.3, -1.0, 2.0, 0.7]], requires_grad=True)
-    sizes = torch.tensor([[1.0, 0.0, 1.0, 1.0]])
+    sizes = log_sizes(torch.tensor([[1.0, 0.0, 1.0, 1.0]]))
     new, old = log_probs(logits, sizes), log_probs(torch.tensor([[1.0, 5.0, 0.0, 0.2]]), sizes)
     legal = [0, 2, 3]
     mine, theirs = torch.distributions.Categorical(logits=new[:, legal]), torch.distributions.Categorical(logits=old[:, legal])
@@ -101,7 +101,7 @@ def test_entropy_and_kl_are_those_of_the_textbook_and_have_finite_gradients() ->
 
 
 def test_one_legal_choice_has_no_entropy() -> None:
-    one = log_probs(torch.randn(1, 5), torch.tensor([[0.0, 0.0, 3.0, 0.0, 0.0]]))
+    one = log_probs(torch.randn(1, 5), log_sizes(torch.tensor([[0.0, 0.0, 3.0, 0.0, 0.0]])))
     assert entropy(one).item() == pytest.approx(0, abs=1e-6)
 
 

@@ -28,7 +28,7 @@ from train.config import Section
 from train.judging import RoundSection
 from train.loop import Figures, Loop, run_command
 from train.memory import Memory
-from train.networks import MLP, log_probs
+from train.networks import MLP, log_probs, log_sizes
 from train.small_round import Int8Array, JudgeSection, SmallRound, SmallRunSection
 from train.state import (
     Arrays,
@@ -232,7 +232,7 @@ def squares(answers: Tensor, targets: Tensor, masks: Tensor) -> Tensor:
 
 def cross_entropy(answers: Tensor, targets: Tensor, masks: Tensor) -> Tensor:
     """Between the softmax over legal actions and target probabilities, ``(batch,)``; its minimum is their mean."""
-    return -(targets * log_probs(answers, masks).clamp(min=-60.0)).sum(dim=1)
+    return -(targets * log_probs(answers, log_sizes(masks))).sum(dim=1)
 
 
 def train(config: Config, folder: Path, console: Console) -> Figures:

@@ -28,7 +28,7 @@ from train.config import Section
 from train.judging import RoundSection
 from train.loop import Figures, Loop, run_command
 from train.memory import Memory
-from train.networks import MLP, log_probs
+from train.networks import MLP, log_probs, log_sizes
 from train.opponents import Average
 from train.small_round import Int8Array, JudgeSection, SmallRound, SmallRunSection
 from train.state import (
@@ -156,7 +156,7 @@ class NFSP:
         """Actions: of the average strategy, or where ``responding`` of the epsilon-greedy best response."""
         masks = self.game.masks(sights)
         inputs = self.game.inputs(sights)
-        probs = log_probs(self.networks["average"](inputs), torch.from_numpy(masks.astype(np.float32))).exp().double().numpy()
+        probs = log_probs(self.networks["average"](inputs), log_sizes(torch.from_numpy(masks).float())).exp().double().numpy()
         rows = np.flatnonzero(responding)
         if rows.size:
             values = np.where(masks[rows] > 0, self.networks["q"](inputs[rows]).numpy(), -np.inf)
@@ -191,7 +191,7 @@ class NFSP:
             return 0.0
         rows = self.reservoir.sample(self.rng, self.config.learn.minibatch)
         masks = torch.from_numpy(self.game.masks(rows["sights"]).astype(np.float32))
-        log_p = log_probs(self.networks["average"](self.game.inputs(rows["sights"])), masks)
+        log_p = log_probs(self.networks["average"](self.game.inputs(rows["sights"])), log_sizes(masks))
         return self._descend("average", -log_p.gather(1, torch.from_numpy(rows["actions"])).mean())
 
     def _descend(self, name: str, loss: torch.Tensor) -> float:
