@@ -24,6 +24,8 @@ SHORTER = {
     "train.ppo_sb3": ["--smoke"],
     "train.compare": ["--smoke"],
     "train.nfsp": ["--smoke"],
+    "train.mmd": ["--smoke"],
+    "train.distill": ["--smoke"],
     "train.solver": ["--seconds", "1"],
     "train.solver.recall": ["--seconds", "1", "--dice", "1", "1"],
     "train.solver.tables": ["--seconds", "1", "--starting-dice", "1"],

@@ -195,7 +195,7 @@ def train(config: Config, folder: Path, console: Console) -> Figures:
         distiller, folder, config.learn.total_decisions, judge, config.evaluation.every, config.run.save_every, console
     ).run()
     write_checkpoint(
-        folder, f"A network taught by {config.teacher.agent}", kinds_of(config.tables), distiller.weights(), "train.distill",
+        folder / "checkpoint", f"A network taught by {config.teacher.agent}", kinds_of(config.tables), distiller.weights(), "train.distill",
         config.run.seed, distiller.decisions, final,
     )  # fmt: skip
     return final

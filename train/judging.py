@@ -66,7 +66,7 @@ def write_checkpoint(
     trainer: str, seed: int, decisions: int, final: Mapping[str, float], snapshots: Sequence[str] = (), *,
     inputs: str = "relative", networks: Arrays | None = None,
 ) -> None:  # fmt: skip
-    """Write ``folder/checkpoint`` with its card: how it was made and what was measured.
+    """Write the checkpoint ``folder`` with its card: how it was made and what was measured.
 
     ``networks`` are all that a later run needs to begin with (``run.start_from``), the critic among them.
     """
@@ -84,6 +84,6 @@ def write_checkpoint(
         "trainer": trainer, "seed": seed, "decisions": decisions, **provenance(),
         "weights_hash": weights_hash(weights), "snapshots": list(snapshots), "evaluation": dict(final),
     }  # fmt: skip
-    save_policy(folder / "checkpoint", weights, variants, seats, made, card, inputs=inputs)
+    save_policy(folder, weights, variants, seats, made, card, inputs=inputs)
     if networks is not None:
-        save_state(folder / "checkpoint" / "training.safetensors", networks, {"decisions": decisions})
+        save_state(folder / "training.safetensors", networks, {"decisions": decisions})

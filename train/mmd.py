@@ -255,7 +255,7 @@ def train(config: Config, folder: Path, console: Console, backend: Backend | Non
     loop = Loop(trainer, folder, config.learn.total_decisions, judge, config.evaluation.every, config.run.save_every, console)
     final = loop.run()
     write_checkpoint(
-        folder, "PPO and magnetic mirror descent", kinds_of(config.tables), trainer.weights(), "train.mmd", config.run.seed,
+        folder / "checkpoint", "PPO and magnetic mirror descent", kinds_of(config.tables), trainer.weights(), "train.mmd", config.run.seed,
         trainer.decisions, final, trainer.pool.hashes, networks=trainer.networks(),
     )  # fmt: skip
     return final

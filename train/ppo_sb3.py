@@ -222,7 +222,7 @@ def train(config: Quickstart, folder: Path, console: Console) -> Figures:
     shares = [[name, *(final[f"{name}{end}"] for end in ("", "/low", "/high"))] for name in final if name.count("/") == 1]
     write_csv(folder / "evaluation.csv", ["against", "win_share", "low", "high"], [[str(n).partition("/")[2], *figures] for n, *figures in shares])
     judging.write_checkpoint(
-        folder, "MaskablePPO", [(parse_variant(config.game.variant), config.game.num_seats)], trainer.weights(), "train.ppo_sb3", seed,
+        folder / "checkpoint", "MaskablePPO", [(parse_variant(config.game.variant), config.game.num_seats)], trainer.weights(), "train.ppo_sb3", seed,
         trainer.decisions, final, trainer.pool.hashes, inputs="observation",
     )  # fmt: skip
     return final

@@ -84,4 +84,4 @@ class SmallRound:
         final: Mapping[str, float],
     ) -> None:  # fmt: skip
         """Write the checkpoint."""
-        write_checkpoint(folder, title, [(self.variant, 2)], weights, trainer, seed, decisions, final, inputs="observation")
+        write_checkpoint(folder / "checkpoint", title, [(self.variant, 2)], weights, trainer, seed, decisions, final, inputs="observation")
