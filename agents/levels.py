@@ -10,11 +10,25 @@ from pathlib import Path
 
 import agents
 from perudo_env.play.lineup import Lineup, Setting, Share
+from perudo_env.policy import Policy
+from perudo_env.variant import Variant
 
-LEVELS: dict[str, str] = {"novice": "bluffer", "regular": "odds", "expert": "inference", "master": "exact"}
+LEVELS: dict[str, str] = {"novice": "bluffer", "regular": "odds", "expert": "inference", "master": "table"}
 """Level -> agent, weakest first; the last one also gives hints."""
+STAND_IN = "inference"
+"""Who plays for a trained agent at a table that it was not trained for."""
 
 MEASURED = Path(__file__).parent / "levels.json"
+
+
+def make(name: str, variant: Variant | str, num_seats: int) -> Policy:
+    """The agent ``name`` for a table; a level's agent that was not trained for such a table has a stand-in."""
+    try:
+        return agents.make(name, variant, num_seats)
+    except ValueError:
+        if name not in LEVELS.values():
+            raise
+        return agents.make(STAND_IN, variant, num_seats)
 
 
 def lineup() -> Lineup:
@@ -27,4 +41,4 @@ def lineup() -> Lineup:
         current = {level for level, agent in measured["levels"].items() if LEVELS.get(level) == agent}
         shares = [Share(**s) for s in measured["shares"] if {s["level"], s["against"]} <= current]
         setting = Setting(**measured["setting"])
-    return Lineup(agents.make, agents.names(), LEVELS, shares, setting)
+    return Lineup(make, agents.names(), LEVELS, shares, setting)
