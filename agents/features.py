@@ -12,13 +12,13 @@ opener of a palifico round is taken to hold one die.
 from __future__ import annotations
 
 from functools import cache
-from math import comb
 from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from perudo_env.actions import FIRST_BID, MAX_BIDS, PACO, face_of, num_actions, quantity_of
+from perudo_env.chances import binomial
 from perudo_env.jit import kernel
 from perudo_env.observation import LAYOUT, Layout, layout, switch_slices
 from perudo_env.rules import HALVED, rank_of
@@ -74,7 +74,7 @@ def tail_table() -> npt.NDArray[np.float64]:
         for wild in range(2):
             p = (1 + wild) / faces
             for n in range(MAX_OTHERS + 1):
-                pmf = np.array([comb(n, k) * p**k * (1 - p) ** (n - k) for k in range(n + 1)])
+                pmf = np.array(binomial(n, p))
                 # from the small end, and capped, so that rounding never makes a chance above 1
                 table[faces, wild, n, : n + 1] = np.minimum(np.cumsum(pmf[::-1])[::-1], 1.0)
                 table[faces, wild, n, 0] = 1.0

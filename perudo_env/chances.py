@@ -21,6 +21,11 @@ class Chance(NamedTuple):
     exactly: float
 
 
+def binomial(n: int, p: float) -> list[float]:
+    """The chances of 0 to ``n`` successes in ``n`` trials of chance ``p``."""
+    return [comb(n, k) * p**k * (1 - p) ** (n - k) for k in range(n + 1)]
+
+
 def chance(game: Game, seat: int, bid: Bid) -> Chance:
     """The chance that ``bid`` holds in this round, given only the dice of ``seat``.
 
@@ -30,7 +35,7 @@ def chance(game: Game, seat: int, bid: Bid) -> Chance:
     unseen = sum(game.dice) - own
     needed = bid.quantity - _matches(game, bid, seat)
     p = _matches_of_each_face(game, bid) / game.variant.num_faces
-    pmf = [comb(unseen, k) * p**k * (1 - p) ** (unseen - k) for k in range(unseen + 1)]
+    pmf = binomial(unseen, p)
     if needed < 0:
         return Chance(1.0, 0.0)
     return Chance(min(1.0, sum(pmf[needed:])) if needed else 1.0, pmf[needed] if needed <= unseen else 0.0)
