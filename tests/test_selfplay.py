@@ -70,12 +70,12 @@ def test_chances_are_a_distribution_over_the_living() -> None:
     values = ContinuationValues([8], 1e-3)
     game = pe.Game.from_hands("classic", [[1, 2], [], [3], [4, 4, 5]], opener=2)
     states = RoundStates(game.states, 4, game.variant)
-    chances = values.chances(states)
+    chances, scale = values.judge(states)
     assert chances.sum() == pytest.approx(1)
     assert chances[0, 1] == pytest.approx(0, abs=1e-12)
     # before anything is learnt they go nearly as dice
     assert chances[0] == pytest.approx([2 / 6, 0, 1 / 6, 3 / 6], abs=0.02)
-    assert (values.scale(states) > 0).all()
+    assert (scale > 0).all()
 
 
 # ---------------------------------------------------------------------------------------------- losses

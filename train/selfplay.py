@@ -71,7 +71,7 @@ class Tables:
             self.lineups[mixed] = np.where(learns, LEARNER, opponents[:, None])
 
     def deal_finished(self) -> None:
-        """Begin a new game wherever the last one is over, or none has begun."""
+        """Begin a new game wherever the last one is over."""
         self.deal(np.flatnonzero(self.batch.is_over))
 
 
@@ -185,14 +185,14 @@ def pay_of_rounds(tables: Tables, before: RoundStates, values: ContinuationValue
     """
     batch = tables.batch
     after = RoundStates(batch.states, tables.num_seats, tables.variant)
-    chances = values.chances(after)
+    chances, _ = values.judge(after)
     over = batch.states["phase"] == Phase.OVER
     chances[over] = batch.ranks[over] == 1
-    was = values.chances(before)
+    was, scale = values.judge(before)
     living = before.by_seat((before.dice > 0).astype(np.float64))
     change = (chances - was) * living
     squares = (change**2).sum(axis=1) / living.sum(axis=1)
-    pay = change / values.scale(before)[:, None]
+    pay = change / scale[:, None]
     lesson = before.inputs, before.by_place(chances).astype(np.float32), squares.astype(np.float32)
     return pay, lesson
 

@@ -79,16 +79,11 @@ class ContinuationValues(torch.nn.Module):
         return torch.log_softmax(logits, dim=1), out[:, MAX_SEATS] - 2.0
 
     @torch.no_grad()
-    def chances(self, states: RoundStates) -> FloatArray:
-        """The chance of each seat to win, ``(batch, num_seats)``."""
-        log_chances, _ = self(torch.from_numpy(states.inputs))
-        return states.by_seat(log_chances.exp().double().numpy())
-
-    @torch.no_grad()
-    def scale(self, states: RoundStates) -> FloatArray:
-        """The root mean square of the change of a living seat's chance over a round, ``(batch,)``."""
-        _, log_square = self(torch.from_numpy(states.inputs))
-        return np.exp(0.5 * log_square.double().numpy())
+    def judge(self, states: RoundStates) -> tuple[FloatArray, FloatArray]:
+        """The chance of each seat to win, ``(batch, num_seats)``, and the root mean square of the change of a living seat's
+        chance over the round, ``(batch,)``."""
+        log_chances, log_square = self(torch.from_numpy(states.inputs))
+        return states.by_seat(log_chances.exp().double().numpy()), np.exp(0.5 * log_square.double().numpy())
 
     def learn(self, inputs: Tensor, targets: Tensor, squares: Tensor, minibatch: int) -> float:
         """One pass over finished rounds: chances after them by place, and the mean square change; returns the mean loss."""
