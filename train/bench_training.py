@@ -16,7 +16,7 @@ from train import hindsight
 from train.config import load_config
 from train.mmd import MMD
 from train.mmd_config import Config
-from train.networks import MLP, entropy, log_probs
+from train.networks import MLP, entropy, log_probs, mixed
 
 HIDDEN, EPOCHS, MINIBATCH = [256, 256], 4, 4096
 WORDS = f"{HIDDEN}, {EPOCHS} epochs of {MINIBATCH}"
@@ -74,14 +74,13 @@ def bare_play() -> Any:
         return entropy(log_probs(actor(inputs[rows, : relative.NUM_INPUTS]), sizes[rows])).mean()
 
     def passes() -> None:
-        mixed = torch.autocast("cpu", trainer.precision, enabled=trainer.precision != torch.float32)
-        with torch.no_grad(), mixed:
+        with torch.no_grad(), mixed(trainer.device, trainer.precision):
             trainer.actor(inputs[:, : relative.NUM_INPUTS])
             trainer.critic(inputs)
         for _ in range(EPOCHS):
             for at in range(0, batch, MINIBATCH):
                 rows = slice(at, at + MINIBATCH)
-                with mixed:
+                with mixed(trainer.device, trainer.precision):
                     losses = actor_loss(trainer.actor, rows), trainer.critic(inputs[rows]).square().mean()
                 for loss in losses:
                     loss.backward()

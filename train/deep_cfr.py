@@ -26,10 +26,10 @@ from torch import Tensor
 from perudo_env.policy import sample
 from train.config import Section
 from train.judging import RoundSection
-from train.loop import Figures, Loop, run_command
+from train.loop import Figures, run_command
 from train.memory import Memory
-from train.networks import MLP, log_probs, log_sizes
-from train.small_round import Int8Array, JudgeSection, SmallRound, SmallRunSection
+from train.networks import MLP, descend, log_probs, log_sizes
+from train.small_round import Int8Array, JudgeSection, SmallRound, SmallRunSection, train_round
 from train.state import (
     Arrays,
     adam_arrays,
@@ -186,11 +186,7 @@ class DeepCFR:
             masks = torch.from_numpy(self.game.masks(rows["sights"]).astype(np.float32))
             losses = loss_of(network(self.game.inputs(rows["sights"])), torch.from_numpy(rows["targets"]), masks)
             loss = (torch.from_numpy(rows["weight"])[:, 0] / self.iterations * losses).mean()
-            adam.zero_grad()
-            loss.backward()
-            torch.nn.utils.clip_grad_norm_(network.parameters(), 1.0)
-            adam.step()
-            total += loss.item()
+            total += descend(adam, network, loss)
         return total / steps
 
     def weights(self) -> Arrays:
@@ -237,14 +233,7 @@ def cross_entropy(answers: Tensor, targets: Tensor, masks: Tensor) -> Tensor:
 
 def train(config: Config, folder: Path, console: Console) -> Figures:
     """Train in ``folder``, going on from the state there; returns the last evaluation."""
-    trainer = DeepCFR(config)
-
-    def judge() -> Figures:
-        return trainer.game.judge(trainer.weights())
-
-    final = Loop(trainer, folder, config.learn.total_decisions, judge, config.evaluation.every, config.run.save_every, console).run()
-    trainer.game.write(folder, "Deep CFR", trainer.weights(), "train.deep_cfr", config.run.seed, trainer.decisions, final)
-    return final
+    return train_round(DeepCFR(config), folder, config.learn.total_decisions, console, "Deep CFR", "train.deep_cfr")
 
 
 def main(

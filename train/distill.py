@@ -29,7 +29,7 @@ from train.config import Section
 from train.judging import EvaluationSection, judge_agent, write_checkpoint
 from train.loop import Figures, Loop, run_command
 from train.mmd_config import MMDRunSection, PlaySection, TablesSection, groups_of, kinds_of
-from train.networks import MLP, log_probs, log_sizes, precision
+from train.networks import MLP, annealed, descend, device_of, log_probs, log_sizes, mixed, precision, set_rate
 from train.opponents import Average
 from train.selfplay import Tables
 from train.state import (
@@ -95,8 +95,9 @@ class Distiller:
         torch.manual_seed(config.run.seed)
         torch.set_num_threads(config.run.torch_threads)
         self.config, self.decisions = config, 0
-        self.precision = precision(config.run.precision, torch.device("cpu"))
-        self.student = MLP(relative.NUM_INPUTS, config.learn.hidden, relative.NUM_CELLS)
+        self.device = device_of(config.run.device)
+        self.precision = precision(config.run.precision, self.device)
+        self.student = MLP(relative.NUM_INPUTS, config.learn.hidden, relative.NUM_CELLS).to(self.device)
         self.optimizer = torch.optim.Adam(self.student.parameters(), lr=config.learn.learning_rate, eps=1e-6, fused=True)
         self.rng = np.random.default_rng(config.run.seed)
         self.groups = groups_of(config.tables, config.play, self.rng)
@@ -107,7 +108,7 @@ class Distiller:
         """Let the teacher play one round at a share of the tables, and learn its choices."""
         count = min(self.config.play.groups_per_batch, len(self.groups))
         parts = [part for i in self.rng.choice(len(self.groups), count, replace=False) for part in self._round(self.groups[i])]
-        inputs, sizes, wanted = (torch.from_numpy(np.concatenate(c)) for c in zip(*parts, strict=True))
+        inputs, sizes, wanted = (torch.from_numpy(np.concatenate(c)).to(self.device) for c in zip(*parts, strict=True))
         loss = self.learn(inputs.to(self.precision), log_sizes(sizes.float()), wanted)
         self.decisions += len(inputs)
         if self.average is None:
@@ -135,21 +136,15 @@ class Distiller:
     def learn(self, inputs: torch.Tensor, sizes: torch.Tensor, wanted: torch.Tensor) -> float:
         """Some epochs of minibatches; returns the mean divergence of the student from the teacher."""
         learn = self.config.learn
-        share = min(self.decisions / learn.total_decisions, 1.0)
-        for group in self.optimizer.param_groups:
-            group["lr"] = learn.learning_rate * (learn.final_learning_rate / learn.learning_rate) ** share
+        set_rate(self.optimizer, annealed(learn.learning_rate, learn.final_learning_rate, self.decisions / learn.total_decisions))
         total, count = 0.0, 0
         for _ in range(learn.epochs):
-            for rows in torch.randperm(len(inputs)).split(learn.minibatch):
-                with torch.autocast("cpu", self.precision, enabled=self.precision != torch.float32):
+            for rows in torch.randperm(len(inputs), device=self.device).split(learn.minibatch):
+                with mixed(self.device, self.precision):
                     log_p = log_probs(self.student(inputs[rows]), sizes[rows])
                 known = wanted[rows]
                 loss = (known * (torch.log(known.clamp(min=1e-30)) - log_p)).sum(dim=1).mean()
-                self.optimizer.zero_grad()
-                loss.backward()
-                torch.nn.utils.clip_grad_norm_(self.student.parameters(), 1.0)
-                self.optimizer.step()
-                total += loss.item()
+                total += descend(self.optimizer, self.student, loss)
                 count += 1
         return total / count
 

@@ -149,6 +149,12 @@ class Loop:
             board.add_scalar(name, value, self.trainer.decisions)
 
 
+def print_figures(console: Console, figures: Figures) -> None:
+    """A line per figure."""
+    for name, value in figures.items():
+        console.print(f"{name:<40} {value:.4f}", highlight=False)
+
+
 def run_command(
     name: str, kind: type[C], config: Path, overrides: Sequence[str], out: Path | None, train: Callable[[C, Path, Console], Figures]
 ) -> int:
@@ -162,7 +168,6 @@ def run_command(
     except (ValueError, OSError) as error:
         print(f"{name}: {error}", file=sys.stderr)
         return 2
-    for column, value in final.items():
-        console.print(f"{column:<40} {value:.4f}", highlight=False)
+    print_figures(console, final)
     console.print(f"run folder {folder}: checkpoint/, curve.png, curve.csv, metrics.csv")
     return 0

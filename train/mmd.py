@@ -29,7 +29,19 @@ from train.backends import Backend, BackendError, Name, open_backend
 from train.judging import judge_agent, write_checkpoint
 from train.loop import Figures, Loop, run_command
 from train.mmd_config import SMOKE, Config, groups_of, kinds_of
-from train.networks import MLP, entropy, kl, log_probs, log_sizes, precision
+from train.networks import (
+    MLP,
+    annealed,
+    descend,
+    device_of,
+    entropy,
+    kl,
+    log_probs,
+    log_sizes,
+    mixed,
+    precision,
+    set_rate,
+)
 from train.opponents import Average, Pool
 from train.selfplay import Collector, Decisions, Rounds, advantages
 from train.state import (
@@ -46,13 +58,6 @@ from train.state import (
 )
 from train.values import ContinuationValues
 
-Float32Array = npt.NDArray[np.float32]
-
-
-def annealed(start: float, end: float, progress: float) -> float:
-    """From ``start`` to ``end`` by equal factors, as ``progress`` goes from 0 to 1."""
-    return float(start * (end / start) ** min(max(progress, 0.0), 1.0)) if start > 0 and end > 0 else start
-
 
 class MMD:
     """Actor, critic, continuation values, tables and the pool of one run."""
@@ -61,8 +66,8 @@ class MMD:
         torch.manual_seed(config.run.seed)
         torch.set_num_threads(config.run.torch_threads)
         learn = config.learn
-        self.config, self.decisions, self.iterations = config, 0, 0
-        self.device = torch.device(("cuda" if torch.cuda.is_available() else "cpu") if config.run.device == "auto" else config.run.device)
+        self.config, self.decisions = config, 0
+        self.device = device_of(config.run.device)
         self.precision = precision(config.run.precision, self.device)
         self.actor = MLP(relative.NUM_INPUTS, learn.hidden, relative.NUM_CELLS).to(self.device)
         self.critic = MLP(relative.NUM_INPUTS + hindsight.NUM_INPUTS, learn.critic_hidden, 1).to(self.device)
@@ -72,16 +77,12 @@ class MMD:
         }
         self.values = ContinuationValues(config.values.hidden, config.values.learning_rate)
         self.rng = np.random.default_rng(config.run.seed)
-        self.groups = groups_of(config.tables, config.play, self.rng, config.pool)
         self.pool = Pool(config.pool.scripted, config.pool.scripted_share, config.pool.size)
+        self.groups = groups_of(config.tables, config.play, self.rng, config.pool, self.pool.weights())
         self.average: Average | None = None
         self.backend = backend
         self.collector = Collector(rollouts.torch_actor(self.actor, self.device, self.precision), self.pool.policy, self.rng)
         self.next_snapshot = config.pool.every
-        self._share_out_pool()
-
-    def _mixed(self) -> torch.autocast:
-        return torch.autocast(self.device.type, self.precision, enabled=self.precision != torch.float32)
 
     def step(self) -> Figures:
         """Play one round or game at a share of the tables, and learn from it."""
@@ -93,7 +94,6 @@ class MMD:
             inputs, targets, squares = map(torch.from_numpy, (rounds.inputs, rounds.targets, rounds.squares))
             figures["loss/values"] = self.values.learn(inputs, targets, squares, 1024)
         self.decisions += len(decisions.chosen)
-        self.iterations += 1
         self._average(len(decisions.chosen))
         if self.config.pool.share > 0 and self.decisions >= self.next_snapshot:
             self.next_snapshot = self.decisions + self.config.pool.every
@@ -125,8 +125,7 @@ class MMD:
         rate = annealed(learn.learning_rate, learn.final_learning_rate, progress)
         bonus = annealed(learn.entropy, learn.final_entropy, progress)
         for optimizer in self.optimizers.values():
-            for group in optimizer.param_groups:
-                group["lr"] = rate
+            set_rate(optimizer, rate)
         # the actor's inputs come first; half precision halves what minibatches copy
         inputs = torch.cat([torch.from_numpy(a).to(self.device, self.precision) for a in (d.inputs, d.hindsight)], 1)
         sizes = log_sizes(torch.from_numpy(d.sizes).float()).to(self.device)
@@ -153,7 +152,7 @@ class MMD:
 
     @torch.no_grad()
     def _values(self, inputs: torch.Tensor) -> npt.NDArray[np.float64]:
-        with self._mixed():
+        with mixed(self.device, self.precision):
             parts = [self.critic(part)[:, 0] for part in inputs.split(8192)]
         return torch.cat(parts).double().cpu().numpy()
 
@@ -161,7 +160,7 @@ class MMD:
         self, bonus: float, inputs: torch.Tensor, sizes: torch.Tensor, old: torch.Tensor, chosen: torch.Tensor, gains: torch.Tensor
     ) -> Figures:
         learn = self.config.learn
-        with self._mixed():
+        with mixed(self.device, self.precision):
             log_p = log_probs(self.actor(inputs), sizes)
         at = chosen[:, None]
         ratio = torch.exp(log_p.gather(1, at) - old.gather(1, at))[:, 0]
@@ -174,23 +173,16 @@ class MMD:
             loss = loss + learn.kl * distance
         else:  # an estimate from the actions taken is enough to look at
             distance = (ratio - 1 - ratio.log()).mean()
-        self._descend("actor", self.actor, loss)
+        descend(self.optimizers["actor"], self.actor, loss)
         return {
             "loss/actor": -surrogate.item(), "entropy": uncertainty.item(), "kl": distance.item(),
             "clipped": (ratio != clipped).float().mean().item(),
         }  # fmt: skip
 
     def _critic_step(self, inputs: torch.Tensor, targets: torch.Tensor) -> float:
-        with self._mixed():
+        with mixed(self.device, self.precision):
             loss = mse_loss(self.critic(inputs)[:, 0], targets)
-        self._descend("critic", self.critic, loss)
-        return loss.item()
-
-    def _descend(self, name: str, network: MLP, loss: torch.Tensor) -> None:
-        self.optimizers[name].zero_grad()
-        loss.backward()
-        torch.nn.utils.clip_grad_norm_(network.parameters(), 1.0)
-        self.optimizers[name].step()
+        return descend(self.optimizers["critic"], self.critic, loss)
 
     def weights(self) -> Arrays:
         """What plays: the averaged weights of the actor."""
@@ -214,7 +206,7 @@ class MMD:
         for i, tables in enumerate(self.groups):
             arrays |= with_prefix(f"tables.{i}", {"states": tables.batch.states.view(np.uint8), "lineups": tables.lineups})
         return arrays, {
-            "decisions": self.decisions, "iterations": self.iterations, "next_snapshot": self.next_snapshot,
+            "decisions": self.decisions, "next_snapshot": self.next_snapshot,
             "average": (self.average.horizon, self.average.count) if self.average else None, "rng": self.rng.bit_generator.state,
         }  # fmt: skip
 
@@ -226,7 +218,7 @@ class MMD:
             load_adam(optimizer, under_prefix(f"{name}_adam", arrays))
         load_torch_generator(arrays)
         self.rng.bit_generator.state = about["rng"]
-        self.decisions, self.iterations, self.next_snapshot = about["decisions"], about["iterations"], about["next_snapshot"]
+        self.decisions, self.next_snapshot = about["decisions"], about["next_snapshot"]
         if about["average"]:
             horizon, count = about["average"]
             self.average = Average(horizon, count, under_prefix("average", arrays))

@@ -7,6 +7,7 @@ from itertools import product
 from typing import Any, Literal
 
 import numpy as np
+import numpy.typing as npt
 from pydantic import Field
 
 from perudo_env.variant import Variant, parse_variant, table_size, variant
@@ -112,11 +113,14 @@ def kinds_of(sections: Sequence[TablesSection]) -> list[tuple[Variant, int]]:
 
 
 def groups_of(
-    sections: Sequence[TablesSection], play: PlaySection, rng: np.random.Generator, pool: MixedPoolSection | None = None
-) -> list[Tables]:
-    """The tables of a configuration: as many of each kind as make ``play.tables`` in a batch."""
+    sections: Sequence[TablesSection], play: PlaySection, rng: np.random.Generator, pool: MixedPoolSection | None = None,
+    pool_weights: npt.NDArray[np.float64] | None = None,
+) -> list[Tables]:  # fmt: skip
+    """The tables of a configuration, dealt: as many of each kind as make ``play.tables`` in a batch."""
     groups = empty_groups(sections, play, rng, pool)
     for tables in groups:
+        if pool_weights is not None:
+            tables.pool_weights = pool_weights
         tables.deal(np.arange(tables.batch.num_games))
     return groups
 

@@ -36,7 +36,7 @@ IMPOSSIBLE = -60.0  # the log-probability of what cannot be chosen: finite, so t
 
 def log_sizes(sizes: Tensor) -> Tensor:
     """The logarithm of how many equally likely actions each choice stands for; nearly -inf where there is none."""
-    return torch.where(sizes > 0, torch.log(sizes.clamp(min=1)), torch.tensor(-1e9))
+    return torch.where(sizes > 0, torch.log(sizes.clamp(min=1)), -1e9)
 
 
 def log_probs(logits: Tensor, log_size: Tensor) -> Tensor:
@@ -52,6 +52,36 @@ def entropy(log_p: Tensor) -> Tensor:
 def kl(old_log_p: Tensor, log_p: Tensor) -> Tensor:
     """KL(new || old) of each row, ``(batch,)``: the step of mirror descent, as Sokota et al. write it."""
     return (log_p.exp() * (log_p - old_log_p)).sum(dim=1)
+
+
+def annealed(start: float, end: float, progress: float) -> float:
+    """From ``start`` to ``end`` by equal factors, as ``progress`` goes from 0 to 1."""
+    return float(start * (end / start) ** min(max(progress, 0.0), 1.0)) if start > 0 and end > 0 else start
+
+
+def set_rate(optimizer: torch.optim.Optimizer, rate: float) -> None:
+    """Let an optimizer go on with another learning rate."""
+    for group in optimizer.param_groups:
+        group["lr"] = rate
+
+
+def descend(optimizer: torch.optim.Optimizer, network: nn.Module, loss: Tensor) -> float:
+    """One step down ``loss``, the gradient's norm limited to 1; returns the loss."""
+    optimizer.zero_grad()
+    loss.backward()
+    nn.utils.clip_grad_norm_(network.parameters(), 1.0)
+    optimizer.step()
+    return loss.item()
+
+
+def mixed(device: torch.device, dtype: torch.dtype) -> torch.autocast:
+    """The context in which hidden layers compute in ``dtype``; float32 changes nothing."""
+    return torch.autocast(device.type, dtype, enabled=dtype != torch.float32)
+
+
+def device_of(wanted: str) -> torch.device:
+    """The device of that name; with ``auto`` CUDA if there is one, else the CPU."""
+    return torch.device(("cuda" if torch.cuda.is_available() else "cpu") if wanted == "auto" else wanted)
 
 
 def precision(wanted: str, device: torch.device) -> torch.dtype:

@@ -26,11 +26,11 @@ from torch.nn.functional import mse_loss
 from perudo_env.policy import sample
 from train.config import Section
 from train.judging import RoundSection
-from train.loop import Figures, Loop, run_command
+from train.loop import Figures, run_command
 from train.memory import Memory
-from train.networks import MLP, log_probs, log_sizes
+from train.networks import MLP, descend, log_probs, log_sizes
 from train.opponents import Average
-from train.small_round import Int8Array, JudgeSection, SmallRound, SmallRunSection
+from train.small_round import Int8Array, JudgeSection, SmallRound, SmallRunSection, train_round
 from train.state import (
     Arrays,
     adam_arrays,
@@ -179,7 +179,7 @@ class NFSP:
             following = self.networks["target"](self.game.inputs(rows["after"])).masked_fill(masks == 0, -torch.inf).amax(dim=1)
             target = torch.from_numpy(rows["pay"])[:, 0] + torch.where(masks.any(dim=1), following, 0.0)
         values = self.networks["q"](self.game.inputs(rows["sights"])).gather(1, torch.from_numpy(rows["actions"]))[:, 0]
-        loss = self._descend("q", mse_loss(values, target))
+        loss = descend(self.adams["q"], self.networks["q"], mse_loss(values, target))
         self.updates += 1
         if self.updates % self.config.learn.target_every == 0:
             self.networks["target"].load_state_dict(self.networks["q"].state_dict())
@@ -192,14 +192,8 @@ class NFSP:
         rows = self.reservoir.sample(self.rng, self.config.learn.minibatch)
         masks = torch.from_numpy(self.game.masks(rows["sights"]).astype(np.float32))
         log_p = log_probs(self.networks["average"](self.game.inputs(rows["sights"])), log_sizes(masks))
-        return self._descend("average", -log_p.gather(1, torch.from_numpy(rows["actions"])).mean())
-
-    def _descend(self, name: str, loss: torch.Tensor) -> float:
-        self.adams[name].zero_grad()
-        loss.backward()
-        torch.nn.utils.clip_grad_norm_(self.networks[name].parameters(), 1.0)
-        self.adams[name].step()
-        return loss.item()
+        loss = -log_p.gather(1, torch.from_numpy(rows["actions"])).mean()
+        return descend(self.adams["average"], self.networks["average"], loss)
 
     def weights(self) -> Arrays:
         """What plays: the average network, its weights averaged over the last updates."""
@@ -238,14 +232,7 @@ class NFSP:
 
 def train(config: Config, folder: Path, console: Console) -> Figures:
     """Train in ``folder``, going on from the state there; returns the last evaluation."""
-    trainer = NFSP(config)
-
-    def judge() -> Figures:
-        return trainer.game.judge(trainer.weights())
-
-    final = Loop(trainer, folder, config.learn.total_decisions, judge, config.evaluation.every, config.run.save_every, console).run()
-    trainer.game.write(folder, "Neural fictitious self-play", trainer.weights(), "train.nfsp", config.run.seed, trainer.decisions, final)
-    return final
+    return train_round(NFSP(config), folder, config.learn.total_decisions, console, "Neural fictitious self-play", "train.nfsp")
 
 
 def main(

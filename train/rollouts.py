@@ -17,7 +17,7 @@ import torch
 from agents import relative
 from train.backends import Backend
 from train.mmd_config import Config, empty_groups
-from train.networks import MLP, log_probs, log_sizes
+from train.networks import MLP, log_probs, log_sizes, mixed
 from train.opponents import Pool
 from train.selfplay import Actor, Collector, Decisions, Rounds, Tables
 from train.state import Arrays, load_module, module_arrays
@@ -60,7 +60,7 @@ def torch_actor(network: MLP, device: torch.device, precision: torch.dtype) -> A
     @torch.no_grad()
     def act(inputs: npt.NDArray[np.float32], sizes: npt.NDArray[np.int16]) -> npt.NDArray[np.float32]:
         x, n = torch.from_numpy(inputs).to(device, precision), log_sizes(torch.from_numpy(sizes).float()).to(device)
-        with torch.autocast(device.type, precision, enabled=precision != torch.float32):
+        with mixed(device, precision):
             return log_probs(network(x), n).cpu().numpy()
 
     return act

@@ -15,7 +15,7 @@ from rich.console import Console
 from agents.neural import RelativePolicy
 from train.config import load_config
 from train.judging import judge_agent, write_checkpoint
-from train.loop import STATE
+from train.loop import STATE, print_figures
 from train.mmd import MMD
 from train.mmd_config import Config, kinds_of
 from train.state import load_state
@@ -52,8 +52,7 @@ def main(
     except ValueError as error:
         print(f"ship: {error}", file=sys.stderr)
         return 2
-    for name, value in figures.items():
-        console.print(f"{name:<40} {value:.4f}", highlight=False)
+    print_figures(console, figures)
     console.print(f"written to {to}")
     return 0
 

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 import numpy.typing as npt
 import torch
 from pydantic import Field
+from rich.console import Console
 from torch import Tensor
 
 from agents.neural import MLPPolicy, input_size, network_inputs
@@ -21,7 +22,9 @@ from perudo_env.variant import parse_variant
 from train.config import Section
 from train.evaluate.exploitability import MAX_STATES, nash_conv, refuse_large
 from train.judging import RoundSection, write_checkpoint
+from train.loop import Figures, Loop, Trainer
 from train.solver.payoffs import check_dice
+from train.state import Arrays
 
 Int8Array = npt.NDArray[np.int8]
 
@@ -79,9 +82,44 @@ class SmallRound:
         """The exact NashConv of a network's softmax, by its name in ``curve.csv``."""
         return {self.name: nash_conv(MLPPolicy(weights), self.variant, self.dice).nash_conv}
 
-    def write(
-        self, folder: Path, title: str, weights: Mapping[str, npt.NDArray[Any]], trainer: str, seed: int, decisions: int,
-        final: Mapping[str, float],
-    ) -> None:  # fmt: skip
-        """Write the checkpoint."""
-        write_checkpoint(folder / "checkpoint", title, [(self.variant, 2)], weights, trainer, seed, decisions, final, inputs="observation")
+
+class RoundConfig(Protocol):
+    """What the configurations of these trainers have in common."""
+
+    @property
+    def evaluation(self) -> JudgeSection:
+        """When it is judged."""
+        ...
+
+    @property
+    def run(self) -> SmallRunSection:
+        """The run."""
+        ...
+
+
+class RoundTrainer(Trainer, Protocol):
+    """A trainer on one :class:`SmallRound`."""
+
+    game: SmallRound
+
+    @property
+    def config(self) -> RoundConfig:
+        """Its configuration."""
+        ...
+
+    def weights(self) -> Arrays:
+        """The network that plays."""
+        ...
+
+
+def train_round(trainer: RoundTrainer, folder: Path, total: int, console: Console, title: str, name: str) -> Figures:
+    """Train to ``total`` decisions in ``folder``, going on from the state there, and write the checkpoint; returns the last
+    evaluation. ``title`` and ``name`` are for its card."""
+    game, run = trainer.game, trainer.config.run
+    every = trainer.config.evaluation.every
+    final = Loop(trainer, folder, total, lambda: game.judge(trainer.weights()), every, run.save_every, console).run()
+    write_checkpoint(
+        folder / "checkpoint", title, [(game.variant, 2)], trainer.weights(), name, run.seed, trainer.decisions, final,
+        inputs="observation",
+    )  # fmt: skip
+    return final
