@@ -14,6 +14,18 @@ from perudo_env.envs.aec import PerudoAEC
 Seen = dict[str, np.ndarray]
 
 
+class LegalDiscrete(spaces.Discrete):
+    """The action ids of an agent; ``sample()`` without a mask is legal, since RLlib's check of an environment plays it."""
+
+    legal: np.ndarray | None = None  # the mask last shown to the agent
+
+    def sample(self, mask: np.ndarray | None = None, probability: np.ndarray | None = None) -> Any:
+        """One id, uniform over ``mask``, else drawn by ``probability``, else uniform over what is legal now."""
+        if mask is None and probability is None:
+            mask = self.legal
+        return super().sample(mask=mask, probability=probability)
+
+
 class PerudoMultiAgentEnv(MultiAgentEnv):
     """Perudo for RLlib; ``config`` holds the arguments of ``perudo_v0.raw_env``.
 
@@ -28,9 +40,9 @@ class PerudoMultiAgentEnv(MultiAgentEnv):
         self.possible_agents = self.env.possible_agents[:]
         self.agents = self.possible_agents[:]
         self.observation_spaces: dict[str, spaces.Space[Any]] = {agent: self._space(agent) for agent in self.possible_agents}
-        self.action_spaces: dict[str, spaces.Space[Any]] = {**self.env.action_spaces}
+        self.action_spaces = {agent: LegalDiscrete(self.env.action_space(agent).n) for agent in self.possible_agents}
         self.observation_space = spaces.Dict(self.observation_spaces)
-        self.action_space = spaces.Dict(self.action_spaces)
+        self.action_space = spaces.Dict({**self.action_spaces})
 
     def _space(self, agent: str) -> spaces.Dict:
         space = self.env.observation_space(agent)
@@ -73,6 +85,7 @@ class PerudoMultiAgentEnv(MultiAgentEnv):
 
     def _seen(self, agent: str) -> Seen:
         seen = self.env.observe(agent)
+        self.action_spaces[agent].legal = seen["action_mask"]
         return {
             "observations": seen["observation"].astype(np.float32),
             "action_mask": seen["action_mask"].astype(np.float32),

@@ -10,6 +10,7 @@ import ray
 from ray.rllib.algorithms.ppo import PPOConfig
 from ray.rllib.core.rl_module.rl_module import RLModuleSpec
 from ray.rllib.examples.rl_modules.classes.action_masking_rlm import ActionMaskingTorchRLModule
+from ray.rllib.utils.pre_checks.env import check_multiagent_environments
 
 from perudo_env.envs.rllib import PerudoMultiAgentEnv
 from tests.frameworks.games import TABLES, Kept, check
@@ -43,6 +44,12 @@ def play(variant: str, num_players: int, num_games: int) -> int:
     return len({game.seed for game in env.env.finished})
 
 
+def check_often(variant: str, num_players: int) -> None:
+    """RLlib's own check plays one sampled action, which is to be legal every time."""
+    for _ in range(200):
+        check_multiagent_environments(PerudoMultiAgentEnv({"variant": variant, "num_players": num_players}))
+
+
 def train(variant: str, num_players: int, num_games: int) -> int:
     """One PPO iteration, one policy for all seats, then games of what it learned, each checked; returns their number."""
     algorithm = (
@@ -74,6 +81,7 @@ def train(variant: str, num_players: int, num_games: int) -> int:
 
 if __name__ == "__main__":
     print("games", sum(play(*table) for table in TABLES))
+    check_often(*TABLES[0][:2])
     ray.init(num_cpus=1, include_dashboard=False, log_to_driver=False, object_store_memory=100_000_000)
     print("games of the trained module", train(*TABLES[1][:2], 50))
     ray.shutdown()
