@@ -6,7 +6,8 @@ Tables are kept as ``.npz`` files of plain numbers, read with ``allow_pickle=Fal
 from __future__ import annotations
 
 import zlib
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -35,6 +36,7 @@ from perudo_env.variant import (
 
 EXACT = Path(__file__).parent / "checkpoints" / "exact"
 _COMMON = ("num_faces", "calza", "paco_bids", "pacos_wild")  # switches on which any round depends
+_CALZA = _COMMON.index("calza")
 _ORDINARY = ("raise_rule", "paco_open")  # and those that a palifico round sets aside
 CALZA_ID, PASS_ID = int(CALZA), int(PASS)
 Key = tuple[int, ...]
@@ -85,20 +87,28 @@ class RoundTable:
     @classmethod
     def load(cls, path: Path | str) -> RoundTable:
         """Read a file of :meth:`save`; raises ``ValueError`` for one that is not, without running anything in it."""
-        try:
-            with np.load(path, allow_pickle=False) as file:
-                variant = parse_variant(str(file["variant"]))
-                dice = file["dice"].tolist()
-                tree = PublicTree(variant, dice, bool(file["palifico"]), int(file["total"]))
-                weights = [file["first"], file["second"]]
-                lower, upper = file["bracket"].tolist()
-                recall = int(file["recall"]) if "recall" in file else 0
-        except (KeyError, TypeError, ValueError, OSError, EOFError, BadZipFile, zlib.error) as error:
-            raise ValueError(f"{path} is not a table of a solved round: {error}") from error
+        with _open(path) as file:
+            tree, weights = _tree_in(file), [file["first"], file["second"]]
+            lower, upper = file["bracket"].tolist()
+            recall = int(file["recall"]) if "recall" in file else 0
         for w in weights:
             if w.dtype.kind not in "uf" or not np.isfinite(w).all() or (w < 0).any():
                 raise ValueError(f"{path} holds weights that are no finite numbers from 0")
         return cls(tree, weights, (lower, upper), recall or None)
+
+
+@contextmanager
+def _open(path: Path | str) -> Iterator[Any]:
+    """A file of a table, whose arrays are read when asked for; whatever is wrong with it is a ``ValueError``."""
+    try:
+        with np.load(path, allow_pickle=False) as file:
+            yield file
+    except (KeyError, TypeError, ValueError, OSError, EOFError, BadZipFile, zlib.error) as error:
+        raise ValueError(f"{path} is not a table of a solved round: {error}") from error
+
+
+def _tree_in(file: Any) -> PublicTree:
+    return PublicTree(parse_variant(str(file["variant"])), file["dice"].tolist(), bool(file["palifico"]), int(file["total"]))
 
 
 def _bid_places(graph: Graph) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
@@ -111,12 +121,19 @@ def _bid_places(graph: Graph) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int
 def table_key(tree: PublicTree) -> Key:
     """What must be equal for a table to hold in a position, in the form of :func:`observation_keys`."""
     v = tree.variant
-    switches = [switch_code(s, getattr(v, s)) for s in _COMMON + _ORDINARY]
+    switches = _round_switches(v)
     if tree.palifico:
         switches[len(_COMMON) :] = [0] * len(_ORDINARY)
     # a right Calza with a full cup gains nothing; without Calza that makes no difference
     full = [int(v.calza != "off" and d >= v.starting_dice) for d in tree.dice]
     return (*tree.dice, int(tree.palifico), *full, *switches)
+
+
+def _round_switches(variant: Variant) -> list[int]:
+    """The codes of the switches of ``_COMMON`` and ``_ORDINARY``. Of two seats only one may call Calza, asked apart or not."""
+    codes = [switch_code(s, getattr(variant, s)) for s in _COMMON + _ORDINARY]
+    codes[_CALZA] = int(variant.calza != "off")
+    return codes
 
 
 def _switch_codes(switches: Int8Array, name: str) -> npt.NDArray[np.int64]:
@@ -138,7 +155,7 @@ def observation_keys(observations: Int8Array, look: Layout) -> npt.NDArray[np.in
     palifico = look.get(observations, "is_palifico")[:, 0].astype(np.int64)
     switches = look.get(observations, "switches")
     codes = [_switch_codes(switches, s) for s in _COMMON] + [_switch_codes(switches, s) * (palifico == 0) for s in _ORDINARY]
-    with_calza = codes[1] != switch_code("calza", "off")
+    with_calza = codes[_CALZA] = codes[_CALZA] != switch_code("calza", "off")
     cup = _switch_codes(switches, "starting_dice")
     pair = [np.where(opened, mine, theirs), np.where(opened, theirs, mine)]
     pair = [np.where(alive.sum(axis=1) == 2, d, -2) for d in pair]
@@ -176,11 +193,11 @@ def write_bids(said: np.ndarray, ids: np.ndarray, bids: np.ndarray) -> int:
 @kernel
 def fill_probs(
     graph: Graph, hands: int, weights: np.ndarray, numbers: np.ndarray, standing: np.ndarray, first_rows: np.ndarray,
-    window: np.ndarray, calza_asked: bool, rows: np.ndarray, out: np.ndarray, found: np.ndarray,
+    window: np.ndarray, asked: np.ndarray, rows: np.ndarray, out: np.ndarray, found: np.ndarray,
 ) -> None:  # fmt: skip
     """Write the probabilities of one seat's positions into the given rows of ``out`` and set ``found`` there.
 
-    ``standing`` and ``first_rows`` as of :func:`locate`, ``numbers`` the hands. With ``calza_asked`` the game asks for
+    ``standing`` and ``first_rows`` as of :func:`locate`, ``numbers`` the hands. Where ``asked`` the game asks for
     Calza apart, in the positions of ``window``.
     """
     for k in range(rows.size):
@@ -195,7 +212,7 @@ def fill_probs(
             weight = 1.0 if actions == 1 else float(weights[(row + a) * hands + numbers[k]])
             total += weight
             to[a if a < calls else graph.action[graph.raises[graph.first[at] + a - calls]]] = weight
-        if calza_asked:
+        if asked[k]:
             calza = to[CALZA_ID]
             to[CALZA_ID] = 0
             rest = to.sum()  # not total - calza, which may cancel to almost nothing
@@ -258,11 +275,12 @@ class TabularPolicy(SampledPolicy):
         codes = look.get(seen, "hand").sum(axis=2, dtype=np.int64) @ HAND_BASE ** np.arange(MAX_FACES)
         opened = look.get(seen, "opener")[:, 0] == 1
         window = look.get(seen, "calza_window")[:, 0] == 1
+        asked = _switch_codes(look.get(seen, "switches"), "calza") == switch_code("calza", "anyone")
         for seat in (0, 1):
             chosen = np.flatnonzero((opened == (seat == 0)) & ~above & ~strange)
             fill_probs(
                 tree.graph, tree.num_hands[seat], table.weights[seat], hand_numbers(tree.dice[seat], tree.variant.num_faces)[codes[chosen]],
-                *table.locate(said[chosen][:, table.slots]), window[chosen], tree.variant.calza == "anyone", rows[chosen], out, found,
+                *table.locate(said[chosen][:, table.slots]), window[chosen], asked[chosen], rows[chosen], out, found,
             )  # fmt: skip
 
 
@@ -282,12 +300,16 @@ def load_tables(folder: Path | str = EXACT, variant: Variant | None = None) -> l
     paths = sorted(Path(folder).glob("*.npz"))
     if not paths:
         raise ValueError(f"{folder} holds no .npz tables: python -m train.solver.ship makes them")
-    tables = [RoundTable.load(p) for p in paths]
-    if variant is None:
-        return tables
-    wanted = [switch_code(s, getattr(variant, s)) for s in _COMMON + _ORDINARY]
-    at = len(tables[0].key) - len(wanted)
-    return [t for t in tables if list(t.key[at:]) == wanted or (t.tree.palifico and list(t.key[at : at + len(_COMMON)]) == wanted[: len(_COMMON)])]
+    return [RoundTable.load(p) for p in paths if variant is None or _holds(p, variant)]
+
+
+def _holds(path: Path, variant: Variant) -> bool:
+    """Whether the table of a file may hold under the switches of a variant, without reading its weights."""
+    with _open(path) as file:
+        tree = _tree_in(file)
+    ours, theirs = _round_switches(variant), _round_switches(tree.variant)
+    common = len(_COMMON)
+    return ours[:common] == theirs[:common] and (tree.palifico or ours == theirs)
 
 
 def exact_policy(variant: Variant | None = None, fallback: Policy | None = None, folder: Path | str = EXACT) -> TabularPolicy:

@@ -114,6 +114,13 @@ def test_other_positions_are_the_fallback_s() -> None:
         assert fallback.asked == before + 1
 
 
+def test_of_two_seats_it_does_not_matter_who_may_call_calza() -> None:
+    policy = exact_policy(pe.variant("pascal:calza=anyone"))
+    on_turn, anyone, off = (nash_conv(policy, f"pascal:calza={c}", (1, 1)) for c in ("on_turn", "anyone", "off"))
+    assert anyone.nash_conv == pytest.approx(on_turn.nash_conv, abs=1e-9)
+    assert anyone.nash_conv < 1e-3 < off.nash_conv
+
+
 def test_where_counts_are_hidden_the_only_fitting_table_plays() -> None:
     v = pe.variant("box")
     solution = solve_round(v, (1, 1), seconds=300, target=1e-2)
