@@ -31,10 +31,12 @@ from rich.console import Console
 from agents.public_tree import PublicTree, hand_weights
 from agents.suffixes import suffix_graph
 from agents.tabular import RoundTable, TabularPolicy
+from perudo_env.policy import Policy
 from perudo_env.variant import as_variant, variant
-from train.evaluate.exploitability import MAX_STATES, nash_conv
+from train.evaluate.exploitability import MAX_STATES, find_agent, nash_conv
 from train.progress import progress
 from train.run import provenance
+from train.solver.fixed import fixed_table
 from train.solver.lanes import LANES
 from train.solver.payoffs import State, check_dice, pay_table, seat_view
 from train.solver.recall_walk import (
@@ -59,13 +61,18 @@ class RecallSolver:
     """The state of a recall-limited solution: regrets and sums of both seats, and how many iterations made them.
 
     ``pay`` as for ``RoundSolver``. ``recall``: how many bids are remembered. ``sample``: how many hands of the opponent
-    an iteration meets, drawn by their chances; all where there are no more. Raises ``ValueError`` for tables beyond memory.
+    an iteration meets, drawn by their chances; all where there are no more. ``against``: an agent who sits in the other
+    seat in a ``share`` of the rounds. What is found then is an equilibrium of that game: it earns more from this agent, and
+    concedes at most share / (1 - share) of what it could earn beyond (compare Johanson, Zinkevich and Bowling, "Computing
+    robust counter-strategies", NIPS 2007). Raises ``ValueError`` for tables beyond memory.
     """
 
     def __init__(
         self, tree: PublicTree, pay: npt.NDArray[np.float64], recall: int, threads: int | None = None, *,
-        sample: int = SAMPLE, exploration: float = EXPLORATION, seed: int = 0,
+        sample: int = SAMPLE, exploration: float = EXPLORATION, seed: int = 0, against: Policy | None = None, share: float = 0,
     ) -> None:  # fmt: skip
+        if not 0 <= share < 1:
+            raise ValueError(f"share = {share}: the share of the rounds with another agent is from 0 to below 1")
         self.tree, self.recall, self.sample, self.exploration, self.seed = tree, recall, sample, exploration, seed
         self.iterations = 0
         self.graph = suffix_graph(tree.graph, recall)
@@ -76,6 +83,8 @@ class RecallSolver:
         self.threads = threads or os.cpu_count() or 1
         self.pool = ThreadPoolExecutor(self.threads)
         self.regrets, self.sums = self._tables(), self._tables()
+        self.share = share if against else 0.0
+        self.fixed = [fixed_table(against, tree, self.graph, recall, seat) for seat in (0, 1)] if against and share else None
         self.set_pay(pay)
 
     def _check_size(self) -> None:
@@ -135,12 +144,12 @@ class RecallSolver:
 
     # ------------------------------------------------------------------------------------------ hands of the opponent
 
-    def _draw(self, seat: int) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.float64]]:
+    def _draw(self, seat: int, n: int, stream: int = 0) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.float64]]:
         """Hands and their weights: all, or a systematic sample by their chances in random order, a hand at most once or nearly so."""
-        deal, n = self.deal[seat], self.sample
+        deal = self.deal[seat]
         if n >= len(deal):
             return np.arange(len(deal)), deal
-        rng = np.random.default_rng((self.seed, self.iterations, seat))
+        rng = np.random.default_rng((self.seed, self.iterations, seat, stream))
         order = rng.permutation(len(deal))
         points = (np.arange(n) + rng.random()) / n
         chosen = np.searchsorted(np.cumsum(deal[order]), points)
@@ -171,8 +180,11 @@ class RecallSolver:
                 self._update(seat, discounts)
 
     def _update(self, seat: int, discounts: npt.NDArray[np.float64]) -> None:
-        hands, weights = self._draw(1 - seat)
-        samples = list(self._samples(1 - seat, hands, weights, self.regrets[1 - seat]))
+        hands, weights = self._draw(1 - seat, self.sample)
+        samples = list(self._samples(1 - seat, hands, weights * (1 - self.share), self.regrets[1 - seat]))
+        if self.fixed is not None:
+            hands, weights = self._draw(1 - seat, min(self.sample, LANES), 1)
+            samples += self._samples(1 - seat, hands, weights * self.share, self.fixed[1 - seat])
 
         def update(g: int) -> None:
             room = self.rooms.get()
@@ -209,7 +221,8 @@ class RecallSolver:
     def what(self) -> str:
         """The round and the recall, in words."""
         t = self.tree
-        return f"{t.variant}, {t.dice[0]} v {t.dice[1]} dice, palifico {t.palifico}, recall {self.recall}"
+        met = f", {self.share} of it against another agent" if self.share else ""
+        return f"{t.variant}, {t.dice[0]} v {t.dice[1]} dice, palifico {t.palifico}, recall {self.recall}{met}"
 
     def save(self, path: Path | str) -> None:
         """Write all to ``path``; a kill while writing leaves the file as it was."""
@@ -253,6 +266,8 @@ class Options:
     threads: int | None = None  # by default one per core
     save_every: float = 120  # seconds
     levels: int = 255  # weights in the table are whole numbers up to this
+    against: str = ""  # an agent who sits in the other seat in a share of the rounds
+    share: float = 0.1  # of those rounds
 
 
 def run(o: Options) -> dict[str, Any]:
@@ -260,8 +275,9 @@ def run(o: Options) -> dict[str, Any]:
     v, dice = capped(as_variant(o.variant)), check_dice(o.dice)
     tree = PublicTree(v, dice, o.palifico)
     solver = RecallSolver(
-        tree, pay_table(v, State(dice, 0, o.palifico)), o.recall, o.threads, sample=o.sample, exploration=o.exploration, seed=o.seed
-    )
+        tree, pay_table(v, State(dice, 0, o.palifico)), o.recall, o.threads, sample=o.sample, exploration=o.exploration, seed=o.seed,
+        against=find_agent(o.against, v) if o.against else None, share=o.share,
+    )  # fmt: skip
     kept = o.out / "solver.state"
     if kept.exists():
         solver.load(kept)

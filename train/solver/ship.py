@@ -69,7 +69,8 @@ def write_card(folder: Path, new: Mapping[str, str]) -> None:
     """The model card of the folder: the lines of the tables that it had, and new ones by their files' names."""
     path = folder / "README.md"
     lines = path.read_text(encoding="utf-8").splitlines() if path.exists() else []
-    known = {line.split("`")[1].removesuffix(".npz"): line for line in lines if line.startswith("| `")} | new
+    known = {line.split("`")[1].removesuffix(".npz"): line for line in lines if line.startswith("| `")}
+    known.update(new)
     path.write_text(CARD.replace("{rows}", "\n".join(known[i.name] for i in ITEMS if i.name in known)), encoding="utf-8")
 
 
