@@ -5,6 +5,11 @@
 Writes a checkpoint folder: an agent for every command, and ``values.json``, the value of each round to its opener, paid
 with the values of the rounds that may follow. A killed run goes on with the same command. Where all rounds are exact,
 ``train.solver.match`` certifies the game's value; here a value by recall-limited CFR is that of self-play, an estimate.
+
+    python -m train.solver.tables --variant pascal --starting-dice 5 --alone --against inference --out runs/pascal-5
+
+solves each round for itself, but for those that the shipped exact agent has and palifico rounds: a teacher for
+``train.distill``.
 """
 
 from __future__ import annotations
@@ -15,6 +20,7 @@ import sys
 import time
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
+from itertools import product
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -23,8 +29,10 @@ import numpy.typing as npt
 import tyro
 
 from agents.public_tree import PublicTree
-from agents.tabular import RoundTable
+from agents.suffixes import suffix_graph
+from agents.tabular import RoundTable, load_tables, table_key
 from perudo_env.variant import Variant, as_variant, variant
+from train.evaluate.exploitability import find_agent
 from train.run import provenance
 from train.solver.match import Values, states_of, worth
 from train.solver.payoffs import State, pay_table
@@ -44,9 +52,13 @@ class Options:
     target: float = 1e-3  # NashConv at which an exact round is good enough
     exact_gib: float = 0.5  # a round whose exact tables need no more is solved exactly
     recall: int = 3  # how many bids are remembered elsewhere
+    max_states: int = 0  # more bids are remembered while a round has no more information states than this
     iterations: int | None = None  # elsewhere, instead of so many seconds
     sweeps: int = 3  # with Calza: how often all rounds are solved, each time with the values found before
     threads: int | None = None  # by default one per core
+    alone: bool = False  # each round is paid for itself, and those of the exact agent are left out
+    against: str = ""  # by recall-limited CFR: an agent who sits in the other seat in a share of the rounds
+    share: float = 0.2  # of those rounds
 
 
 @dataclass(frozen=True)
@@ -75,13 +87,25 @@ def solve(o: Options, v: Variant, s: State, pay: npt.NDArray[np.float64]) -> tup
         lower, upper = exact.run(o.seconds, o.target, print_report)
         found = Solved("exact", (lower + upper) / 2, lower, upper, tree.num_states, exact.iterations, time.monotonic() - start)
         return rounded(RoundTable(tree, exact.sums, (lower, upper)), LEVELS), found
-    limited = RecallSolver(tree, pay, o.recall, o.threads)
+    against = find_agent(o.against, v) if o.against else None
+    limited = RecallSolver(tree, pay, recall_of(o, tree), o.threads, against=against, share=o.share)
     if o.iterations is None:
         iterate_for(limited, o.seconds)
     else:
         limited.iterate(o.iterations)
     value, seconds = limited.value(), time.monotonic() - start
-    return rounded(limited.table(), 255), Solved(f"recall {o.recall}", value, None, None, limited.num_states, limited.iterations, seconds)
+    return rounded(limited.table(), 255), Solved(f"recall {limited.recall}", value, None, None, limited.num_states, limited.iterations, seconds)
+
+
+def recall_of(o: Options, tree: PublicTree) -> int:
+    """How many bids are remembered in a round: ``o.recall``, or as many more as ``o.max_states`` allows."""
+    recall = o.recall
+    while recall < tree.graph.quantity.max():
+        states = suffix_graph(tree.graph, recall + 1).num_states @ np.array(tree.num_hands)
+        if states > o.max_states:
+            break
+        recall += 1
+    return recall
 
 
 def plain_pay(v: Variant, s: State) -> npt.NDArray[np.float64]:
@@ -134,6 +158,8 @@ class Folder:
 def run(o: Options) -> dict[str, Any]:
     """Solve all rounds; returns what ``values.json`` holds."""
     v = capped(variant(as_variant(o.variant), starting_dice=o.starting_dice))
+    if o.alone:
+        return run_alone(o, v)
     if v.calza != "off" and v.palifico == "once":
         raise ValueError(f"{v}: a round with Calza is worth another table for each seat that may still have its palifico")
     states, folder = states_of(v, o.starting_dice), Folder(o)
@@ -157,6 +183,18 @@ def run(o: Options) -> dict[str, Any]:
     return folder.all
 
 
+def run_alone(o: Options, v: Variant) -> dict[str, Any]:
+    """Solve each round for itself, small ones first; returns what ``values.json`` holds."""
+    folder, shipped = Folder(o), {table.key for table in load_tables(variant=v)}
+    splits = product(range(1, o.starting_dice + 1), repeat=2)
+    for s in (State((first, second)) for first, second in sorted(splits, key=sum)):
+        if name_of(s) not in folder.known and table_key(PublicTree(v, s.dice)) not in shipped:
+            print(name_of(s), file=sys.stderr)
+            folder.add(name_of(s), name_of(s), *solve(o, v, s, plain_pay(v, s)))
+    write_card(o.out, {"kind": "recall", "fallback": "inference", "exact": True, "what": f"{v}, rounds from {o.starting_dice} dice", **provenance()})
+    return folder.all
+
+
 def main(arguments: Sequence[str] | None = None) -> int:
     """Solve, and print what each round is worth."""
     o = tyro.cli(Options, args=arguments, prog="python -m train.solver.tables", description=__doc__)
@@ -168,7 +206,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     for name, r in found["rounds"].items():
         bracket = f" in [{r['lower']:+.4f}, {r['upper']:+.4f}]" if r["lower"] is not None else ", self-play"
         print(f"{name:24s} {r['method']:10s} value {r['value']:+.4f}{bracket}, {r['num_states']:,} information states, {r['seconds']:.0f} s")
-    print(f"the game is worth {found['game']['value']:+.4f} to the seat that opens it; the agent is in {o.out}")
+    if not o.alone:
+        print(f"the game is worth {found['game']['value']:+.4f} to the seat that opens it")
+    print(f"the agent is in {o.out}")
     return 0
 
 
