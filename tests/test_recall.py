@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from math import comb
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -15,16 +16,21 @@ from agents.public_tree import PublicTree
 from agents.suffixes import ROOT, suffix_graph
 from agents.tabular import RoundTable, TabularPolicy
 from perudo_env.jit import kernel
+from perudo_env.policy import Policy
 from train.evaluate.exploitability import Exploitability, nash_conv
+from train.evaluate.tabulate import tabulate
 from train.solver import recall, tables
+from train.solver.fixed import fixed_table
 from train.solver.lanes import LANES, add_product, add_product_python, add_scaled, add_scaled_python
 from train.solver.match import match_exploitability, solve_match
 from train.solver.payoffs import State, pay_table
 from train.solver.recall import RecallSolver
 from train.solver.rounding import rounded
+from train.solver.traverse import Traversal
+from train.solver.walk import Do
 
 
-def solver(v: pe.Variant | str, dice: tuple[int, int], bids: int, palifico: bool = False, **options: int) -> RecallSolver:
+def solver(v: pe.Variant | str, dice: tuple[int, int], bids: int, palifico: bool = False, **options: Any) -> RecallSolver:
     v = pe.variant(v) if isinstance(v, str) else v
     return RecallSolver(PublicTree(v, dice, palifico), pay_table(v, State(dice, 0, palifico)), bids, **options)
 
@@ -32,6 +38,14 @@ def solver(v: pe.Variant | str, dice: tuple[int, int], bids: int, palifico: bool
 def judged(s: RecallSolver) -> Exploitability:
     t = s.tree
     return nash_conv(TabularPolicy([s.table()]), t.variant, t.dice, t.palifico)
+
+
+def earned(ours: Policy, theirs: Policy, v: str, dice: tuple[int, int]) -> float:
+    """What a policy earns from another in a round, over both seats."""
+    tree = PublicTree(pe.variant(v), dice)
+    mine, other = tabulate(ours, tree), tabulate(theirs, tree)
+    walk = Traversal(tree, pay_table(tree.variant, State(dice, 0, False)), np.float64)
+    return walk.run(0, Do.FOLLOW, (mine[0], other[1])) - walk.run(0, Do.FOLLOW, (other[0], mine[1]))
 
 
 # ---------------------------------------------------------------------------------------------- suffixes
@@ -139,6 +153,28 @@ def test_payoffs_matter_by_their_order_alone_where_a_round_has_two_outcomes() ->
     assert moved.value() == pytest.approx(0.25 * plain.value() + 0.5, abs=1e-4)
 
 
+def test_who_meets_an_agent_in_a_share_of_the_rounds_earns_more_from_it() -> None:
+    agent = agents.make("inference", "classic", 2)
+    even, lean = (solver("classic", (1, 1), 2, against=agent, share=share) for share in (0.0, 0.4))
+    for s in (even, lean):
+        s.iterate(60)
+    gain = earned(TabularPolicy([lean.table()]), agent, "classic", (1, 1)) - earned(TabularPolicy([even.table()]), agent, "classic", (1, 1))
+    assert gain > 0.1
+    # nobody earns more than 1 in a seat
+    assert judged(even).nash_conv < judged(lean).nash_conv < 0.4 / (1 - 0.4) * 2
+    with pytest.raises(ValueError, match="below 1"):
+        solver("classic", (1, 1), 3, against=agent, share=1.0)
+
+
+def test_a_fixed_agent_is_itself_where_all_bids_are_remembered() -> None:
+    tree, policy = PublicTree(pe.variant("classic"), (1, 1)), agents.make("odds", "classic", 2)
+    graph = suffix_graph(tree.graph, 12)
+    asked = tabulate(policy, tree)
+    for seat in (0, 1):
+        table = fixed_table(policy, tree, graph, 12, seat)
+        assert np.allclose(np.sort(table[0, :, : tree.num_hands[seat]].ravel()), np.sort(asked[seat]))
+
+
 def test_a_solution_goes_on_from_its_file_on_any_number_of_threads(tmp_path: Path) -> None:
     straight, first, second = (solver("classic", (2, 1), 2, threads=t, sample=8) for t in (2, 1, 2))
     straight.iterate(6)
@@ -193,6 +229,13 @@ def test_tables_of_a_whole_game(tmp_path: Path) -> None:
         assert tables.run(o)["rounds"] == found["rounds"]  # nothing is solved again
     with pytest.raises(ValueError, match="name another folder"):
         tables.run(tables.Options(tmp_path / "exact", str(v), 2, recall=3))
+
+
+def test_tables_of_rounds_alone_leave_out_what_the_exact_agent_has(tmp_path: Path) -> None:
+    o = tables.Options(tmp_path, "classic", 3, recall=2, max_states=170_000, exact_gib=0.0, iterations=2, alone=True, against="inference")
+    assert {n: r["method"] for n, r in tables.run(o)["rounds"].items()} == {"2v3": "recall 3", "3v2": "recall 3", "3v3": "recall 2"}
+    policy = agents.load(tmp_path, "classic", 2)
+    assert {t.tree.dice for t in policy.tables.values() if not t.tree.palifico} >= {(1, 1), (2, 2), (3, 3)}
 
 
 def test_tables_of_a_game_with_calza_go_over_the_rounds_again(tmp_path: Path) -> None:
