@@ -10,6 +10,7 @@ from perudo_env.variant import parse_variant
 from tests.test_exploitability import Broken, HandPolicy
 from train.evaluate.bracket import bracket
 from train.evaluate.exploitability import main, nash_conv
+from train.solver.match import match_bracket, match_exploitability
 
 
 @pytest.mark.parametrize(
@@ -61,5 +62,19 @@ def test_what_cannot_be_is_refused(capsys: pytest.CaptureFixture[str]) -> None:
         bracket(Broken("sum"), "classic", (1, 1), reach=0)
     assert main(["--agent", "odds", "--dice", "1", "1", "--reach", "0.01"]) == 0
     assert "certified intervals" in capsys.readouterr().out
-    assert main(["--agent", "odds", "--dice", "1", "1", "--reach", "0.01", "--match"]) == 2
+    assert main(["--agent", "odds", "--dice", "1", "2", "--reach", "0.01", "--match"]) == 2
     assert "--match" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(("name", "v"), [("inference", "classic:num_faces=2,starting_dice=2"), ("odds", "evening:num_faces=2,starting_dice=2")])
+def test_the_interval_of_a_game_holds_the_exact_number(name: str, v: str) -> None:
+    policy = agents.make(name, v, 2)
+    exact = match_exploitability(policy, v)
+    assert match_bracket(policy, v, reach=0).nash_conv == pytest.approx((exact.nash_conv, exact.nash_conv), abs=1e-12)
+    low, high = match_bracket(policy, v, reach=1e-2).nash_conv
+    assert low < exact.nash_conv < high < low + 0.1
+
+
+def test_a_game_with_calza_has_no_interval() -> None:
+    with pytest.raises(ValueError, match="use calza=off"):
+        match_bracket(agents.make("odds", "pascal", 2), "pascal", 2)

@@ -53,18 +53,19 @@ class Bracket:
 
 def bracket(
     policy: Policy, v: Variant | str, dice: Sequence[int] = (2, 1), palifico: bool = False, *, reach: float = 1e-3,
-    max_states: int = 8_000_000, on_progress: Callable[[int], Any] | None = None,
+    max_states: int = 8_000_000, on_progress: Callable[[int], Any] | None = None, total: int | None = None, spent: tuple[int, int] = (0, 0),
 ) -> Bracket:  # fmt: skip
     """The interval for the round of ``Game(v, dice=dice)`` that seat 0 opens; see the module.
 
+    In a game, ``total`` dice were on the table at its start, and ``spent`` says which seats have had their palifico.
     ``on_progress`` is called with the number of information states just asked. Raises ``ValueError`` where more than
     ``max_states`` would be, and for bad probabilities, naming the information state.
     """
     if not 0 <= reach < 1:
         raise ValueError(f"reach = {reach} is not a threshold: use a number from 0 to below 1")
     v, pair = as_variant(v), check_dice(dice)
-    tree = PublicTree(v, pair, palifico)
-    walks = [ReachWalk(policy, tree, seat, reach, max_states, on_progress) for seat in (0, 1)]
+    tree = PublicTree(v, pair, palifico, total)
+    walks = [ReachWalk(policy, tree, seat, reach, max_states, on_progress, spent) for seat in (0, 1)]
     first, second = (w.run() for w in walks)
     return Bracket((first, second), sum(w.asked for w in walks))
 
@@ -87,10 +88,11 @@ class ReachWalk:
     """
 
     def __init__(
-        self, policy: Policy, tree: PublicTree, me: int, threshold: float, max_states: int, on_progress: Callable[[int], Any] | None
-    ) -> None:
+        self, policy: Policy, tree: PublicTree, me: int, threshold: float, max_states: int, on_progress: Callable[[int], Any] | None,
+        spent: tuple[int, int],
+    ) -> None:  # fmt: skip
         self.tree, self.graph, self.me, self.threshold = tree, tree.graph, me, threshold
-        self.ask = Asker(policy, tree, 1 - me)
+        self.ask = Asker(policy, tree, 1 - me, spent)
         self.asked, self.max_states, self.on_progress = 0, max_states, on_progress
         self.deals = [hand_weights(d, tree.variant.num_faces) for d in (tree.dice[me], tree.dice[1 - me])]
         walk = Traversal(tree, pay_table(tree.variant, State(tree.dice, 0, tree.palifico), total=tree.total), np.float64, 1)

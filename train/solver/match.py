@@ -10,6 +10,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -17,9 +18,10 @@ from agents.public_tree import PublicTree
 from agents.tabular import RoundTable
 from perudo_env.policy import Policy
 from perudo_env.variant import Variant, as_variant
+from train.evaluate.bracket import Bracket, bracket
 from train.evaluate.exploitability import Exploitability, refuse_large
 from train.evaluate.tabulate import tabulate
-from train.solver.payoffs import Outcome, State, outcomes, pay_table
+from train.solver.payoffs import Ending, Outcome, State, outcomes, pay_table
 from train.solver.rounds import RoundSolver, capped
 from train.solver.traverse import Traversal
 from train.solver.walk import Do
@@ -189,6 +191,48 @@ def match_exploitability(policy: Policy, v: Variant | str, num_dice: int | None 
     value = _iterate(v, trees, weights, Do.FOLLOW, Do.FOLLOW)[0][first]
     gains = best[0][first] - value, best[1][first] + value
     return MatchExploitability(value, gains, sum(t.num_states for t in trees.values()))
+
+
+def match_bracket(
+    policy: Policy, v: Variant | str, num_dice: int | None = None, *, reach: float = 1e-3, max_states: int = 8_000_000,
+    on_progress: Callable[[int], Any] | None = None,
+) -> Bracket:  # fmt: skip
+    """A certified interval for the exploitability of a policy in a whole two-seat game without Calza.
+
+    A round then has two outcomes, and whoever wins it more often does better: the intervals of the rounds, each as
+    :func:`bracket` finds it, chain from the last round backwards. Raises ``ValueError`` with Calza, where the intervals are
+    too wide to say that winning a round is better than losing it, and as :func:`bracket` does.
+    """
+    v = as_variant(v)
+    if v.calza != "off":
+        raise ValueError(f"calza = {v.calza!r}: a round with Calza has more than two outcomes, and its interval does not chain; use calza=off")
+    n = num_dice or v.starting_dice
+    # what a best response earns in the rest of the game, at least and at most, where it opens the round and where it does not
+    earned: dict[tuple[State, int], tuple[float, float]] = {}
+    asked = 0
+    for s in states_of(v, n):
+        found = bracket(
+            policy, v, s.dice, s.palifico, reach=reach, max_states=max_states, on_progress=on_progress, total=2 * n, spent=s.spent
+        )
+        asked += found.num_states
+        for me in (0, 1):
+            won, lost = (_after(outcomes(v, s, 2 * n), me, earned, sign) for sign in (1, -1))
+            if won[0] < lost[1]:
+                raise ValueError(f"in the round {s.dice} winning is worth {won} and losing {lost}: the intervals overlap, use a smaller reach")
+            low, high = ((1 + r) / 2 for r in found.earned[me])
+            earned[s, me] = low * won[0] + (1 - low) * lost[0], high * won[1] + (1 - high) * lost[1]
+    first = State((n, n))
+    return Bracket((earned[first, 0], earned[first, 1]), asked)
+
+
+def _after(
+    found: dict[tuple[int, Ending], Outcome], me: int, earned: dict[tuple[State, int], tuple[float, float]], sign: int
+) -> tuple[float, float]:
+    """What a round is worth to seat ``me`` that it has won (sign +1) or lost, at least and at most."""
+    (outcome,) = {o for o in found.values() if o.round_return * (1 if me == 0 else -1) * sign > 0}
+    if outcome.next is None:
+        return (outcome.match_return * (1 if me == 0 else -1),) * 2
+    return earned[as_opened(outcome.next), 0 if outcome.next.opener == me else 1]
 
 
 def refuse_large_match(v: Variant, num_dice: int, max_states: int) -> dict[State, PublicTree]:
