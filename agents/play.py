@@ -5,15 +5,18 @@ from __future__ import annotations
 import sys
 import threading
 import webbrowser
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import tyro
 
 from agents.levels import lineup
 from perudo_env.play.lineup import Lineup
 from perudo_env.play.table import Player, Table
+
+if TYPE_CHECKING:
+    from fastapi import FastAPI
 
 
 @dataclass(frozen=True)
@@ -25,11 +28,11 @@ class Play:
     plain: bool = False
     """In lines, for pipes and screen readers."""
     seats: tuple[str, ...] = ("You", "regular", "regular")
-    """Terminal: who sits, in turn order: levels and agents by name; any other word is a person's name."""
+    """Terminal: who sits, in turn order: levels, agents by name, checkpoint folders, package.module:factory; any other word is a person's name."""
     variant: str = "classic"
     """Terminal: the rules, as box or box:calza=anyone,starting_dice=3."""
     seed: int | None = None
-    """Terminal: fixes all dice."""
+    """Terminal: fixes all dice; a game after the first takes the next number."""
     pause: float = 1.0
     """Terminal: seconds an agent takes to answer; 0: none."""
     window: float | None = None
@@ -49,10 +52,12 @@ class Play:
     """Language (default: what each browser asks for, or LANG)."""
     browser: bool = True
     """Browser: whether to open it."""
+    agents: tuple[str, ...] = ()
+    """Browser: further agents to choose from: checkpoint folders, package.module:factory."""
 
 
 def main(args: list[str] | None = None) -> int:
-    """Serve until interrupted."""
+    """Serve until interrupted, or play in the terminal."""
     words = sys.argv[1:] if args is None else args
     options = tyro.cli(Annotated[Play, tyro.conf.arg(name="")], args=words, prog="python -m agents.play")
     try:
@@ -66,41 +71,52 @@ def _in_terminal(options: Play) -> int:
     from perudo_env.play import plain
     from perudo_env.play.archive import Archive
     from perudo_env.play.language import language_of
-    from perudo_env.play.table import Table
+    from perudo_env.play.series import Series
     from perudo_env.play.telling import Manner, seated
+    from perudo_env.play.words import words
 
     house = lineup()
     language = language_of(options.lang)
+
+    def is_agent(word: str) -> bool:
+        return word in house.levels or word in house.agents or ":" in word or (Path(word) / "policy.json").is_file()
+
     try:
-        players = seated(options.seats, (*house.levels, *house.agents))
-        table = Table(options.variant, players, house.policy, options.seed)
+        players = seated(options.seats, is_agent, words(language))
+        series = Series(options.variant, players, house.policy, options.seed, Archive(options.games))
     except ValueError as error:
         print(f"agents.play: {error}", file=sys.stderr)
         return 2
     manner = Manner(language, options.pause, options.window, options.hints, house.adviser, options.confirm)
     try:
         if options.plain:
-            finished = plain.main(table, manner)
+            finished = plain.main(series, manner)
         else:
             from perudo_env.play import terminal
 
-            finished = terminal.main(table, manner)
+            finished = terminal.main(series, manner)
     except KeyboardInterrupt:
         print()
         return 1
-    if finished:
-        archive = Archive(options.games)
-        print(archive.path(archive.save(table.saved())))
     return 0 if finished else 1
 
 
-def _in_browser(options: Play) -> int:
+def browser_app(options: Play) -> FastAPI:
+    """Everything that ``make play`` serves."""
     from perudo_env.play.score_pages import SCORE_LINK, score_router
-    from perudo_env.play.web.app import create_app, serve
+    from perudo_env.play.web.app import create_app
 
     local = options.host in ("127.0.0.1", "localhost")
     hosts = ("127.0.0.1", "localhost") if local else ("*",)
-    app = create_app(lineup(), options.games, language=options.lang, hosts=hosts, routers=(score_router,), links=(SCORE_LINK,))
+    known = lineup()
+    known = replace(known, agents=(*known.agents, *options.agents))
+    return create_app(known, options.games, language=options.lang, hosts=hosts, routers=(score_router,), links=(SCORE_LINK,))
+
+
+def _in_browser(options: Play) -> int:
+    from perudo_env.play.web.app import serve
+
+    app = browser_app(options)
     address = f"http://{'127.0.0.1' if options.host == '0.0.0.0' else options.host}:{options.port}/"
     print("getting the agents ready…", flush=True)
     warm_up(lineup())

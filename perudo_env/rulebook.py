@@ -17,7 +17,7 @@ from perudo_env.clauses import LANGUAGES
 from perudo_env.game import Game
 from perudo_env.rulebook_examples import Example, Outcome, RulebookError, Sight, check, examples
 from perudo_env.rulebook_texts import Words
-from perudo_env.variant import MAX_SEATS, SWITCHES, VARIANTS, Variant, as_variant
+from perudo_env.variant import MAX_SEATS, SWITCHES, VARIANTS, Variant, as_variant, switch_values
 
 __all__ = ["Clause", "Rulebook", "RulebookError", "Standing", "format_rulebook", "rulebook"]
 
@@ -152,6 +152,16 @@ _KEY = Words(
 )
 _SOURCES = Words("Sources", "Sources")
 VERDICT = {True: Words("legal", "permis"), False: Words("illegal", "interdit")}
+
+
+def value_name(switch: str, value: Any, language: str = "en") -> str:
+    """A value of a switch in a few words, for those who choose among them; raises ``KeyError`` for what is none."""
+    named = texts.VALUE_NAMES.get(switch)
+    if named is not None:
+        return str(getattr(named[value], language))
+    if value not in switch_values(switch):
+        raise KeyError(value)
+    return str(value)
 
 
 def format_rulebook(book: Rulebook, languages: Sequence[str] = LANGUAGES, width: int = 100) -> str:

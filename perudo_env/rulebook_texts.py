@@ -251,6 +251,56 @@ BY_VALUE: dict[str, dict[Any, Words]] = {
     },
 }  # fmt: skip
 
+# The values of each switch in a few words, to choose from; numbers say themselves.
+VALUE_NAMES: dict[str, dict[Any, Words]] = {
+    "first_player": {
+        "random": Words("by chance", "au sort"),
+        "roll_off": Words("the highest sum of two dice", "la plus forte somme de deux dés"),
+        "first_seat": Words("the first seat", "la première place"),
+    },
+    "dice_counts": {
+        "public": Words("how many dice each has left", "combien de dés il reste à chacun"),
+        "hidden": Words("who is still in, no counts", "qui joue encore, sans les nombres"),
+    },
+    "raise_rule": {
+        "one_axis": Words("more dice or a higher face, not both", "plus de dés ou une face plus haute, pas les deux"),
+        "monotone": Words("more dice, a higher face, or both", "plus de dés, une face plus haute, ou les deux"),
+        "quantity_any_face": Words("more dice of any face, or a higher face", "plus de dés de toute face, ou une face plus haute"),
+    },
+    "pacos_wild": {
+        True: Words("count for every face", "comptent pour toutes les faces"),
+        False: Words("count for no other face", "ne comptent pour aucune autre face"),
+    },
+    "paco_bids": {
+        "halved": Words("half as many, and back twice as many", "moitié moins, et retour au double"),
+        "top_face": Words("the highest face", "la face la plus haute"),
+        "low_face": Words("the lowest face", "la face la plus basse"),
+    },
+    "paco_open": {
+        "palifico_only": Words("in palifico rounds only", "en manche palifico seulement"),
+        "always": Words("in any round", "à toute manche"),
+    },
+    "max_bid": {
+        "dice_in_play": Words("the dice now on the table", "les dés qui sont sur la table"),
+        "starting_dice": Words("the dice of the start", "les dés du départ"),
+        "unbounded": Words("beyond the dice on the table", "au-delà des dés de la table"),
+    },
+    "calza": {
+        "off": Words("not played", "non joué"),
+        "on_turn": Words("on one's turn", "à son tour"),
+        "anyone": Words("anyone but the bidder", "tous sauf l'enchérisseur"),
+    },
+    "palifico": {
+        "off": Words("not played", "non joué"),
+        "each_drop": Words("at each drop to one die", "à chaque chute à un dé"),
+        "once": Words("at the first drop to one die", "à la première chute à un dé"),
+    },
+    "rounds": {
+        "until_one_left": Words("when only one player has dice", "quand un seul joueur a encore des dés"),
+        "one": Words("after one round", "après une manche"),
+    },
+}
+
 # What to know of how a source was read: (preset, or None for any preset with this value; switch; value) -> remark.
 REMARKS: dict[tuple[str | None, str, Any], Words] = {
     ("box", "paco_bids", "halved"): Words(

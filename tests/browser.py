@@ -14,11 +14,14 @@ from pathlib import Path
 import httpx
 import uvicorn
 from fastapi import FastAPI
+from fastapi.routing import APIRoute
 from playwright.sync_api import BrowserContext, Page, sync_playwright
+from websockets.sync.client import ClientConnection, connect
 
+import agents
 from agents.levels import lineup
-from agents.play import warm_up
-from perudo_env.play.web import create_app
+from agents.play import Play, browser_app, warm_up
+from perudo_env.play.table import Player, Table
 from perudo_env.play.web.app import MOST_SOCKET_BYTES
 
 CHROMIUM = next((found for name in ("chromium", "chromium-browser", "google-chrome") if (found := shutil.which(name))), None)
@@ -27,16 +30,19 @@ ARGUMENTS = [
     "--disable-component-update", "--disable-sync",
 ]  # fmt: skip
 PATIENCE = 60_000  # milliseconds; the machine may be busy
+NO_PAGES = {"/static", "/t/{room_id}/ws", "/games/{name}/game.json", "/games/{name}/record.txt", "/score/{evening}/perudo.csv"}
+"""Routes whose answer is not a page."""
 
 
 class Server:
-    """The app on a free port, in a thread."""
+    """All that ``make play`` serves, on a free port, in a thread."""
 
     def __init__(self, games: Path) -> None:
         with socket.socket() as free:
             free.bind(("127.0.0.1", 0))
             self.port = free.getsockname()[1]
-        self.app: FastAPI = create_app(lineup(), games)
+        self.app: FastAPI = browser_app(Play(games=games))
+        self.app.state.scores = games / "scores.sqlite"
         self.house = self.app.state.house
         self.address = f"http://127.0.0.1:{self.port}"
         config = uvicorn.Config(self.app, port=self.port, log_level="critical", timeout_graceful_shutdown=1, ws_max_size=MOST_SOCKET_BYTES)
@@ -68,6 +74,28 @@ class Server:
             assert answer.status_code == 303, answer.text
             return answer.headers["location"], client.cookies
 
+    def socket_to(self, path: str, cookies: httpx.Cookies | None = None, language: str = "en", **headers: str) -> ClientConnection:
+        """The WebSocket of a table, without a browser."""
+        crumbs = "; ".join(f"{name}={value}" for name, value in dict(cookies or {}).items())
+        headers = {"Accept-Language": language, **({"Cookie": crumbs} if crumbs else {}), **headers}
+        return connect(f"ws://127.0.0.1:{self.port}{path}/ws", additional_headers=headers)
+
+    def pages(self) -> dict[str, str]:
+        """An address for every page there is, by its route; a route that this does not know is an error."""
+        played = Table("marquoir:starting_dice=1", [Player("Ann", "odds"), Player("Bo", "odds")], agents.make, 3)
+        played.play_agents()
+        game = f"/games/{self.house.archive.save(played.saved())}"
+        evening = {"player": ["Ann", "Bo"], "preset": "marquoir", "dice": "3", "calza": "yes", "scoring": "places"}
+        score = httpx.post(f"{self.address}/score/new", data=evening).headers["location"]
+        join, _ = self.open_table(kind0="browser", kind1="regular")
+        found = {
+            "/": "/", "/rules": "/rules?variant=box", "/t/{room_id}": join, "/games": "/games", "/games/{name}": f"{game}?step=2",
+            "/score": "/score", "/score/new": "/score/new", "/score/{evening}": score, "/score/{evening}/sheet": f"{score}/sheet",
+        }  # fmt: skip
+        routes = {route.path for route in self.app.routes if not isinstance(route, APIRoute) or "GET" in route.methods}
+        assert routes == set(found) | NO_PAGES
+        return found
+
 
 @contextmanager
 def chromium(profile: Path) -> Iterator[BrowserContext]:
@@ -81,9 +109,21 @@ def chromium(profile: Path) -> Iterator[BrowserContext]:
 
 
 def speak(page: Page, language: str) -> None:
-    """Choose the language by the page's own buttons."""
-    page.locator(f"button[name=language][value={language}]").click()
+    """Choose the language by the page's own buttons and the keyboard."""
+    press_until(page, f"button[name=language][value={language}]")
+    page.keyboard.press("Enter")
     page.wait_for_selector(f"html[lang={language}]")
+
+
+def choose(page: Page, selector: str, value: str) -> None:
+    """Go to a list of choices and through it by keyboard."""
+    press_until(page, selector)
+    page.keyboard.press("Home")
+    for _ in range(page.locator(f"{selector} option").count()):
+        if page.input_value(selector) == value:
+            return
+        page.keyboard.press("ArrowDown")
+    raise AssertionError(f"{selector} has no {value}")
 
 
 def press_until(page: Page, selector: str, key: str = "Tab", most: int = 60) -> None:

@@ -7,6 +7,7 @@ import subprocess
 import sys
 from collections.abc import Callable, Coroutine
 from io import StringIO
+from itertools import cycle
 from pathlib import Path
 from typing import Any
 
@@ -19,8 +20,9 @@ from perudo_env import Bid, Call
 from perudo_env.notation import NotationError
 from perudo_env.play import plain
 from perudo_env.play.archive import Archive
+from perudo_env.play.series import Series
 from perudo_env.play.table import Player, Table
-from perudo_env.play.telling import Manner, Teller, read_action
+from perudo_env.play.telling import Manner, Teller, read_action, seated
 from perudo_env.play.terminal import PerudoApp, dice_art
 from perudo_env.play.words import words
 
@@ -32,12 +34,26 @@ def table(variant: str, *players: Player, seed: int = 4) -> Table:
     return Table(variant, players or (ANN, REX), agents.make, seed)
 
 
+@pytest.fixture(autouse=True)
+def kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Archive:
+    """Where the games of a test are kept."""
+    monkeypatch.setenv("PERUDO_GAMES", str(tmp_path))
+    return Archive()
+
+
+def series(first: Table) -> Series:
+    """Games of which the first one is given; the next ones have seeds 6, 7..."""
+    games = Series(first.variant, first.players, agents.make, 5, Archive())
+    games._next = first
+    return games
+
+
 # ------------------------------------------------------------------------------------------------ line mode
 
 
 def played(at: Table, text: str, **manner: Any) -> str:
     out = StringIO()
-    plain.main(at, Manner(pause=0, **manner), StringIO(text), out)
+    plain.main(series(at), Manner(pause=0, **manner), StringIO(text), out)
     return out.getvalue()
 
 
@@ -127,6 +143,34 @@ def test_french_numbers_and_plurals() -> None:
     assert [french.bid(Bid(q, f)) for q, f in ((1, 1), (2, 1), (3, 4), (1, 4), (27, 6))] == ["un Paco", "deux Pacos", "trois 4", "un 4", "27 6"]
 
 
+def test_a_new_game_has_the_same_players_and_new_dice(kept: Archive) -> None:
+    at = table("classic:starting_dice=1", seed=4)
+    moves, ends = cycle(["dudo\n", "1x2\n", "2x2\n"]), iter(["n\n", ""])
+
+    class Typed(StringIO):
+        def readline(self, *_: object) -> str:
+            return next(ends if at.is_over else moves)
+
+    heard = StringIO()
+    assert not plain.main(series(at), Manner(pause=0), Typed(), heard)
+    out = heard.getvalue()
+    assert out.count("Enter to leave, n for a new game:") == 1
+    assert out.count("Round 1: ") == 2
+    assert out.count("(SHA-256)") == 2
+    assert out.rstrip().endswith("The game is left unfinished.")
+    (name,) = kept.names()
+    assert f"The game is kept: {kept.path(name)}" in out
+
+
+def test_levels_have_their_names_in_the_language_of_the_game() -> None:
+    players = seated(["Ann", "regular", "regular", "odds"], {"regular", "odds"}.__contains__, words("fr"))
+    assert players == (ANN, Player("habitué", "regular"), Player("habitué 2", "regular"), Player("odds", "odds"))
+    hint = "\n".join(Teller(table("classic", ANN, BO), Manner("fr", hint_agent="odds"), words("fr")).hint(0))
+    assert "odds" in hint
+    with pytest.raises(ValueError, match="two people are called 'Ann'"):
+        seated(["Ann", "Ann"], {"odds"}.__contains__, words("en"))
+
+
 @pytest.mark.parametrize(("language", "ends"), [("en", "wins the game."), ("fr", "gagne la partie.")])
 def test_a_whole_game_through_a_pipe(language: str, ends: str, tmp_path: Path) -> None:
     command = [
@@ -147,7 +191,7 @@ def test_a_whole_game_through_a_pipe(language: str, ends: str, tmp_path: Path) -
 
 def run(at: Table, script: Callable[[PerudoApp, Pilot[bool]], Coroutine[Any, Any, None]], **manner: Any) -> PerudoApp:
     """A script of key presses and clicks against the app, on a screen of 100 by 32."""
-    app = PerudoApp(at, Manner(pause=0, **manner))
+    app = PerudoApp(series(at), Manner(pause=0, **manner))
 
     async def through() -> None:
         async with app.run_test(size=(100, 32)) as pilot:
@@ -176,7 +220,7 @@ def shown(app: PerudoApp, name: str) -> str:
 
 
 @pytest.mark.parametrize("language", ["en", "fr"])
-def test_a_whole_game_by_keyboard(language: str) -> None:
+def test_a_whole_game_by_keyboard_and_then_another(language: str, kept: Archive) -> None:
     at = table(SHORT)
 
     async def script(app: PerudoApp, pilot: Pilot[bool]) -> None:
@@ -200,6 +244,16 @@ def test_a_whole_game_by_keyboard(language: str) -> None:
             await pilot.press("h", "d" if standing is not None else "enter")
             await until(pilot, lambda asked=asked: len(app._lines) > asked + 1)
         assert reveals >= 1
+        await until(pilot, lambda: app.query_one("#again", Button).display)
+        assert shown(app, "least") == words(language).gettext("The game is over. n: new game, q: quit.")
+        await pilot.press("n")
+        await until(pilot, lambda: app.table is not at and awaits(app))
+        assert not app.query_one("#again", Button).display
+        assert app.table.secret.seed == 6
+        second = app.table
+        await pilot.press("n")  # not before the end
+        await pilot.pause()
+        assert app.table is second
 
     app = run(at, script, language=language)
     assert at.is_over

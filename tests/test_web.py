@@ -15,13 +15,13 @@ from contextlib import suppress
 import httpx
 import pytest
 from websockets.exceptions import ConnectionClosed, InvalidStatus
-from websockets.sync.client import ClientConnection, connect
+from websockets.sync.client import ClientConnection
 
 from perudo_env.play.web.messages import MOST_BYTES
+from perudo_env.variant import SWITCHES, switch_values
 from tests.browser import Server
 
 pytestmark = pytest.mark.xdist_group("web")  # one server for all
-PAGES = ("/", "/rules", "/games", "/t/none", "/games/none")
 THREE = {"kind0": "me", "kind1": "browser", "kind2": "regular", "name0": "Ann", "name1": "Bob", "name2": "Rosa"}
 ALONE = {"kind0": "me", "kind1": "regular", "name0": "Ann"}
 
@@ -30,12 +30,6 @@ ALONE = {"kind0": "me", "kind1": "regular", "name0": "Ann"}
 def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
     with Server(tmp_path_factory.mktemp("games")) as running:
         yield running
-
-
-def socket_to(server: Server, path: str, cookies=None, language: str = "en", **headers: str) -> ClientConnection:
-    crumbs = "; ".join(f"{name}={value}" for name, value in dict(cookies or {}).items())
-    headers = {"Accept-Language": language, **({"Cookie": crumbs} if crumbs else {}), **headers}
-    return connect(f"ws://127.0.0.1:{server.port}{path}/ws", additional_headers=headers)
 
 
 def room_at(server: Server, path: str):
@@ -83,11 +77,11 @@ def frames_of_a_round(server: Server, hands, viewer: int) -> tuple[list[str], li
     room = room_at(server, path)
     room.table.game.deal(hands)
     after: list[str] = []
-    with socket_to(server, path, cookies[viewer]) as seated, socket_to(server, path) as looking_on:
+    with server.socket_to(path, cookies[viewer]) as seated, server.socket_to(path) as looking_on:
         frames = [s.recv(timeout=60) for s in (seated, looking_on)]
         for action in ("2x3", "4x3", "dudo"):
             # each seat acts through a socket of its own, and sees no frame of the others
-            with socket_to(server, path, cookies[room.table.game.seat]) as acting:
+            with server.socket_to(path, cookies[room.table.game.seat]) as acting:
                 acting.send(json.dumps({"type": "act", "seat": room.table.game.seat, "action": action}))
                 told = [s.recv(timeout=60) for s in (seated, looking_on)]
             if action == "dudo":
@@ -117,7 +111,7 @@ def test_the_seed_is_told_only_after_the_game(server):
     secret = room_at(server, path).table.secret
     page = httpx.get(server.address + path, cookies=dict(cookies)).text
     assert secret.commitment in page
-    with socket_to(server, path, cookies) as socket:
+    with server.socket_to(path, cookies) as socket:
         frame = socket.recv(timeout=60)
     for text in (page, frame):
         assert str(secret.seed) not in text
@@ -128,7 +122,7 @@ def test_names_are_escaped(server):
     path, cookies = server.open_table(kind0="me", name0="<img src=x>&", kind1="browser")
     page = httpx.get(server.address + path).text
     sit_down(server, path, 1, '"><script>')
-    with socket_to(server, path, cookies) as socket:
+    with server.socket_to(path, cookies) as socket:
         frame = receive(socket, "state")
     assert "<img" not in page + frame["table"] + frame["controls"]
     assert "<script" not in frame["table"]
@@ -142,10 +136,10 @@ def test_a_wrong_token_is_refused_and_no_token_only_looks_on(server):
     path, _ = server.open_table(**ALONE)
     name = f"seat-{path.rsplit('/', 1)[1]}"
     with pytest.raises(InvalidStatus, match="403"):
-        socket_to(server, path, {name: "guess"})
+        server.socket_to(path, {name: "guess"})
     with pytest.raises(InvalidStatus, match="403"):
-        socket_to(server, "/t/none")
-    with socket_to(server, path) as socket:
+        server.socket_to("/t/none")
+    with server.socket_to(path) as socket:
         receive(socket, "state")
         socket.send('{"type":"act","seat":0,"action":"2x3"}')
         assert receive(socket, "error")["text"] == "This seat is not yours."
@@ -155,7 +149,7 @@ def test_another_seat_s_token_does_not_act_for_this_one(server):
     path, ann = server.open_table(**THREE)
     bob = sit_down(server, path, 1, "Bob")
     before = room_at(server, path).table.game.record()
-    with socket_to(server, path, bob) as socket:
+    with server.socket_to(path, bob) as socket:
         socket.send('{"type":"act","seat":0,"action":"2x3"}')
         assert receive(socket, "error")["text"] == "This seat is not yours."
         socket.send('{"type":"show","seat":0}')
@@ -195,7 +189,7 @@ def test_a_bad_message_gets_a_clear_error_and_changes_nothing(server, language, 
     path, cookies = server.open_table(**ALONE, seed="5")
     awaited(server, path, 0)
     before = room_at(server, path).table.game.record()
-    with socket_to(server, path, cookies, language) as socket:
+    with server.socket_to(path, cookies, language) as socket:
         socket.send(message)
         assert re.search(answer, receive(socket, "error")["text"])
         assert room_at(server, path).table.game.record() == before
@@ -207,7 +201,7 @@ def test_out_of_turn_is_refused(server):
     path, ann = server.open_table(**{**THREE, "kind2": "browser"})
     cookies = [ann, sit_down(server, path, 1, "Bob"), sit_down(server, path, 2, "Eve")]
     late = (room_at(server, path).table.game.seat + 1) % 3
-    with socket_to(server, path, cookies[late]) as socket:
+    with server.socket_to(path, cookies[late]) as socket:
         socket.send(json.dumps({"type": "act", "seat": late, "action": "2x3"}))
         assert receive(socket, "error")["text"] == "It is not this seat's turn."
 
@@ -217,7 +211,7 @@ def test_a_calza_window_closes_by_itself(server):
     cookies = [ann, sit_down(server, path, 1, "Bob"), sit_down(server, path, 2, "Eve")]
     room = room_at(server, path)
     bidder = room.table.game.seat
-    with socket_to(server, path, cookies[bidder]) as socket:
+    with server.socket_to(path, cookies[bidder]) as socket:
         receive(socket, "state")
         socket.send(json.dumps({"type": "act", "seat": bidder, "action": "2x3"}))
         while receive(socket, "state")["seconds"] is None:
@@ -232,7 +226,7 @@ def test_a_calza_window_closes_by_itself(server):
 def test_a_shared_screen_acts_only_for_who_looks_at_it(server):
     path, cookies = server.open_table(kind0="screen", kind1="screen", hints="1")
     seat = room_at(server, path).table.game.seat
-    with socket_to(server, path, cookies) as socket:
+    with server.socket_to(path, cookies) as socket:
         assert "#die-" not in receive(socket, "state")["table"]
         for message in ({"type": "hint", "seat": seat}, {"type": "act", "seat": seat, "action": "2x3"}, {"type": "show", "seat": 1 - seat}):
             socket.send(json.dumps(message))
@@ -246,7 +240,7 @@ def test_a_shared_screen_acts_only_for_who_looks_at_it(server):
 def test_hidden_dice_counts_are_hidden_from_lookers_on_too(server):
     path, cookies = server.open_table(**ALONE, variant="box")
     for crumbs in (cookies, None):
-        with socket_to(server, path, crumbs) as socket:
+        with server.socket_to(path, crumbs) as socket:
             frame = receive(socket, "state")["table"]
         assert "dice hidden" in frame
         assert "5 dice" not in frame
@@ -254,7 +248,7 @@ def test_hidden_dice_counts_are_hidden_from_lookers_on_too(server):
 
 def test_a_huge_message_ends_its_connection_alone(server):
     path, cookies = server.open_table(**ALONE)
-    with socket_to(server, path, cookies) as good, socket_to(server, path, cookies) as bad:
+    with server.socket_to(path, cookies) as good, server.socket_to(path, cookies) as bad:
         bad.send("x" * 1_000_000)
         texts_until_closed(bad)
         assert bad.close_code == 1009
@@ -264,14 +258,14 @@ def test_a_huge_message_ends_its_connection_alone(server):
 
 def test_a_flood_is_refused_and_then_cut_off(server):
     path, cookies = server.open_table(**ALONE)
-    with socket_to(server, path, cookies) as flooding:
+    with server.socket_to(path, cookies) as flooding:
         with suppress(ConnectionClosed):
             for _ in range(400):
                 flooding.send("{}")
         texts = texts_until_closed(flooding)
         assert flooding.close_code == 1008
     assert "Too many messages: wait a moment." in texts
-    with socket_to(server, path, cookies) as socket:
+    with server.socket_to(path, cookies) as socket:
         receive(socket, "state")
 
 
@@ -285,14 +279,32 @@ def test_other_sites_cannot_use_a_browser_s_cookies(server, kind):
         assert httpx.get(server.address + path, headers={"Host": "evil.example"}).status_code == 400
     else:
         with pytest.raises(InvalidStatus, match="403"):
-            socket_to(server, path, cookies, Origin="https://evil.example")
+            server.socket_to(path, cookies, Origin="https://evil.example")
 
 
-@pytest.mark.parametrize("path", PAGES)
-def test_every_page_forbids_all_but_this_server_s_own_files(server, path):
-    answer = httpx.get(server.address + path)
-    assert answer.headers["content-security-policy"].startswith("default-src 'none'; script-src 'self'")
-    assert not re.search(r"<script(?! src=\"/static/)|<style|\sstyle=|\son\w+=|https?://(?!www\.w3\.org)", answer.text)
+def test_every_page_forbids_all_but_this_server_s_own_files(server):
+    pages = server.pages()
+    # printed and saved, it brings its own style
+    sheet = httpx.get(server.address + pages.pop("/score/{evening}/sheet"))
+    assert sheet.headers["content-security-policy"] == "default-src 'none'; style-src 'unsafe-inline'"
+    for path in (*pages.values(), "/t/none", "/games/none", "/score/x"):
+        answer = httpx.get(server.address + path)
+        assert answer.headers["content-security-policy"].startswith("default-src 'none'; script-src 'self'"), path
+        assert not re.search(r"<script(?! src=\"/static/)|<style|\sstyle=|\son\w+=|https?://(?!www\.w3\.org)", answer.text), path
+
+
+@pytest.mark.parametrize("language", ["en", "fr"])
+def test_every_switch_is_offered_in_words(server, language):
+    page = httpx.get(server.address, headers={"Accept-Language": language}).text
+    for switch in SWITCHES:
+        select = re.search(rf'<select id="sw_{switch}".*?</select>', page, re.DOTALL)
+        assert select
+        offered = re.findall(r'<option value="([^"]+)">([^<]+)</option>', select[0])
+        assert [value for value, _ in offered] == [str(v) for v in switch_values(switch)]
+        assert all(value.isdigit() or (label != value and "_" not in label) for value, label in offered)
+    table = {**ALONE, "variant": "box", "sw_calza": "anyone"}
+    path, _ = server.open_table(language, **table)
+    assert str(room_at(server, path).table.variant) == "box:calza=anyone"
 
 
 @pytest.mark.parametrize(
@@ -371,7 +383,7 @@ def test_two_hundred_tables_of_six_agents_leave_the_server_responsive(server):
     rooms = [room for room in server.house.rooms if room not in rooms_before]
     assert len(rooms) == 200
     assert rate > 50  # they do play
-    with socket_to(server, path, cookies) as socket:
+    with server.socket_to(path, cookies) as socket:
         receive(socket, "state")
         started = time.perf_counter()
         socket.send("{}")

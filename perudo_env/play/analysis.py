@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
-from perudo_env.actions import Action, to_id
+from perudo_env.actions import Action, Bid
 from perudo_env.chances import Chance, chance
 from perudo_env.game import Game
 from perudo_env.notation import format_record, parse_record
@@ -34,10 +34,15 @@ class Step:
         bid = self.game.standing_bid
         return None if bid is None else chance(self.game, self.seat, bid)
 
+    @property
+    def made(self) -> Chance | None:
+        """The chance of the bid made, given the same dice; None for a call."""
+        return chance(self.game, self.seat, self.action) if isinstance(self.action, Bid) else None
+
 
 @dataclass(frozen=True)
 class Opinion:
-    """What an agent would have done: its probabilities, likeliest first, and that of what was done."""
+    """What an agent would have done: its probabilities, likeliest first, and that of what was done; none if it states none."""
 
     choices: tuple[tuple[Action, float], ...]
     done: float
@@ -56,5 +61,5 @@ def steps(record: str) -> Iterator[Step]:
 
 def opinion(step: Step, policy: Policy, most: int = 3) -> Opinion:
     """What ``policy`` would have done, its ``most`` likeliest actions."""
-    probs = policy.probs(step.game.observation(step.seat)[None], step.game.action_mask()[None])[0]
-    return Opinion(likeliest(probs, most), float(probs[to_id(step.action)]))
+    choices = likeliest(policy, step.game.observation(step.seat)[None], step.game.action_mask()[None])
+    return Opinion(choices[:most], dict(choices).get(step.action, 0.0))

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import sys
 import time
+from pathlib import Path
 from typing import TextIO
 
 from perudo_env.actions import PASS
 from perudo_env.clauses import IllegalActionError
 from perudo_env.events import Event
 from perudo_env.notation import NotationError
+from perudo_env.play.series import Series
 from perudo_env.play.table import Table
 from perudo_env.play.telling import Manner, Teller, read_action
 from perudo_env.play.words import words
@@ -52,6 +54,14 @@ class PlainGame:
             return False
         self._say(self.teller.proof())
         return True
+
+    def wants_another(self, kept: Path) -> bool:
+        """Say where the finished game is kept, and ask for a new one; the end of the lines is a no."""
+        self._say(self.words.gettext("The game is kept: {file}", file=kept))
+        try:
+            return self._read(self.words.gettext("Enter to leave, n for a new game:")).lower() == "n"
+        except LeftError:
+            return False
 
     def _agent(self) -> list[Event]:
         if self.manner.pause > 0:
@@ -134,7 +144,13 @@ class PlainGame:
         return line.strip()
 
 
-def main(table: Table, manner: Manner | None = None, lines: TextIO | None = None, out: TextIO | None = None) -> bool:
-    """Play one game in line mode; False if it is left before its end."""
-    return PlainGame(table, manner or Manner(), lines or sys.stdin, out or sys.stdout).run()
+def main(series: Series, manner: Manner | None = None, lines: TextIO | None = None, out: TextIO | None = None) -> bool:
+    """Play in line mode for as long as a new game is asked for; False if the last one is left before its end."""
+    while True:
+        table = series.deal()
+        game = PlainGame(table, manner or Manner(), lines or sys.stdin, out or sys.stdout)
+        if not game.run():
+            return False
+        if not game.wants_another(series.keep(table)):
+            return True
 

@@ -11,7 +11,6 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from perudo_env.actions import ACTIONS, CALZA, PASS, Action
 from perudo_env.chances import Chance, chance
@@ -210,7 +209,7 @@ class Table:
         rows = _rows(self._asking(seat), seat)
 
         def advise() -> Hint:
-            return Hint(standing, likeliest(self.policy(agent).probs(*rows)[0]) if awaited else ())
+            return Hint(standing, likeliest(self.policy(agent), *rows) if awaited else ())
 
         return advise
 
@@ -241,7 +240,10 @@ def _rows(game: Game, seat: int) -> tuple[np.ndarray, np.ndarray]:
     return game.observation(seat)[None], game.action_mask(seat)[None]
 
 
-def likeliest(probs: npt.NDArray[np.float64], most: int | None = None) -> tuple[tuple[Action, float], ...]:
-    """The actions of a distribution with their probabilities, likeliest first."""
-    order = np.argsort(-probs, kind="stable")[:most]
-    return tuple((ACTIONS[a], float(probs[a])) for a in order if probs[a] > 0)
+def likeliest(policy: Policy, observations: np.ndarray, masks: np.ndarray) -> tuple[tuple[Action, float], ...]:
+    """What a policy does with a batch of one, with probabilities, likeliest first; empty for an agent that states none."""
+    try:
+        probs = policy.probs(observations, masks)[0]
+    except NotImplementedError:
+        return ()
+    return tuple((ACTIONS[a], float(probs[a])) for a in np.argsort(-probs, kind="stable") if probs[a] > 0)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 from perudo_env.actions import Action, Bid
@@ -57,17 +57,12 @@ class Teller:
 
     def happened(self, events: Sequence[Event]) -> Iterator[str]:
         """Sentences for events in order; a reveal shows all dice, the matching ones in brackets."""
-        w, hidden = self.words, self.table.game.variant.dice_counts == "hidden"
+        hidden = self.table.game.variant.dice_counts == "hidden"
         call: Event | None = None
         for event in events:
             if isinstance(event, DudoSaid | CalzaSaid):
                 call = event
-            if isinstance(event, DieLost) and hidden and event.left > 0:
-                yield w.gettext("{name} loses a die.", name=self.names[event.seat])
-            elif isinstance(event, DieRegained) and hidden:
-                yield w.gettext("{name} takes a die back.", name=self.names[event.seat])
-            else:
-                yield w.event(event, self.names)
+            yield self.words.event(event, self.names, hidden=hidden)
             if isinstance(event, Revealed):
                 yield from self._shown(event)
                 yield from self._full_cup(call, event, events)
@@ -155,18 +150,25 @@ class Teller:
 
     def hint(self, seat: int) -> Iterator[str]:
         """The chance that the standing bid holds, and what the agent would do and how sure it is."""
-        w, game = self.words, self.table.game
+        return self.say_hint(self.advice(seat)())
+
+    def advice(self, seat: int) -> Callable[[], Hint]:
+        """What :meth:`hint` tells, as a call that may run in another thread."""
         if self.manner.hint_agent is not None:
-            told = self.table.hint(seat, self.manner.hint_agent)
-        else:
-            bid = game.standing_bid
-            told = Hint(None if bid is None else chance(game, seat, bid), ())
+            return self.table.advice(seat, self.manner.hint_agent)
+        game, bid = self.table.game, self.table.game.standing_bid
+        told = Hint(None if bid is None else chance(game, seat, bid), ())
+        return lambda: told
+
+    def say_hint(self, told: Hint) -> Iterator[str]:
+        """Help in sentences."""
+        w = self.words
         if told.standing is not None:
             holds, exactly = (round(100 * p) for p in told.standing)
             yield w.gettext("The bid holds with {holds}% and is exact with {exactly}%, given your dice alone.", holds=holds, exactly=exactly)
         if told.choices:
             choices = ", ".join(f"{w.action(a)} {round(100 * p)}%" for a, p in told.choices[:3])
-            yield w.gettext("{agent} would do: {choices}.", agent=self.manner.hint_agent, choices=choices)
+            yield w.gettext("{agent} would do: {choices}.", agent=w.level(self.manner.hint_agent or ""), choices=choices)
         if told.standing is None and not told.choices:
             yield w.gettext("There is no bid to judge yet.")
 
@@ -180,17 +182,18 @@ class Teller:
         return self.words.gettext("Seed {seed}, salt {salt}: with them anyone can roll the dice again.", seed=secret.seed, salt=secret.salt)
 
 
-def seated(words: Sequence[str], agents: Sequence[str]) -> tuple[Player, ...]:
-    """Players in turn order: a word is one of the known ``agents``, or a person's name; raises ``ValueError`` for two of one name."""
+def seated(seats: Sequence[str], is_agent: Callable[[str], bool], words: Words) -> tuple[Player, ...]:
+    """Players in turn order: a word names an agent, or else a person; raises ``ValueError`` for two of one name."""
     players: list[Player] = []
-    for word in words:
-        name, n = word, 1
-        while word in agents and name in (p.name for p in players):
+    for word in seats:
+        label = words.level(word) if is_agent(word) else word
+        name, n = label, 1
+        while is_agent(word) and name in (p.name for p in players):
             n += 1
-            name = f"{word} {n}"
+            name = f"{label} {n}"
         if name in (p.name for p in players):
             raise ValueError(f"two people are called {name!r}: tell them apart")
-        players.append(Player(name, word if word in agents else None))
+        players.append(Player(name, word if is_agent(word) else None))
     return tuple(players)
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import ClassVar
 
 from textual import on, work
@@ -15,7 +15,8 @@ from textual.widgets import Button, Footer, Static
 
 from perudo_env.actions import CALZA, DUDO, PASS, Action, Bid
 from perudo_env.events import Event, Revealed, RoundStarted
-from perudo_env.play.table import Table
+from perudo_env.play.series import Series
+from perudo_env.play.table import Hint, Table
 from perudo_env.play.telling import Manner, Teller
 from perudo_env.play.words import words
 from perudo_env.rulebook import format_rulebook, rulebook
@@ -66,7 +67,7 @@ class Page(ModalScreen[None]):
 
 
 class PerudoApp(App[bool]):
-    """One game at a table; its result is whether it was played to the end."""
+    """Games at a table, one after another; its result is whether the last one was played to the end."""
 
     AUTO_FOCUS = None  # Enter says the bid until somebody tabs to a button
     ENABLE_COMMAND_PALETTE = False
@@ -85,30 +86,36 @@ class PerudoApp(App[bool]):
     #page { width: 90%; height: 85%; border: round $primary; background: $surface; padding: 0 1; }
     """
 
-    def __init__(self, table: Table, manner: Manner) -> None:
+    def __init__(self, series: Series, manner: Manner) -> None:
         super().__init__()
-        self.table, self.manner, self.texts = table, manner, words(manner.language)
-        self.teller = Teller(table, manner, self.texts)
+        self.series, self.manner, self.texts = series, manner, words(manner.language)
         self._lines: list[str] = []
-        self._viewer = next((s for s in range(len(table.players)) if table.is_person(s)), None)
+        self._deal()
         self._asked: int | None = None  # the seat that is asked now
         self._action: asyncio.Future[Action] | None = None
         self._go_on = asyncio.Event()
         self._bid: Bid | None = None  # what the bar holds
         self._confirmed: Bid | None = None
-        self.title = f"Perudo, {table.game.variant}"
+        self.title = f"Perudo, {self.table.game.variant}"
         _ = self.texts.gettext
         for key, action, label in (
             ("enter", "say_bid", _("Bid / go on")), ("d", "call('dudo')", _("Dudo")), ("c", "call('calza')", _("Calza")),
             ("p", "call('pass')", _("Pass")), ("up", "quantity(1)", _("More")), ("down", "quantity(-1)", _("Fewer")),
             ("left", "face(-1)", ""), ("right", "face(1)", _("Face")), ("h", "hint", _("Hint")), ("r", "rules", _("Rules")),
-            ("q", "leave", _("Quit")),
+            ("n", "new_game", _("New game")), ("q", "leave", _("Quit")),
         ):  # fmt: skip
             self._bindings.bind(key, action, label, show=bool(label))
-        for face in range(1, table.game.variant.num_faces + 1):
+        for face in range(1, self.table.game.variant.num_faces + 1):
             self._bindings.bind(str(face), f"choose({face})", "", show=False)
         self._bindings.bind("pageup", "scroll(-1)", "", show=False)
         self._bindings.bind("pagedown", "scroll(1)", "", show=False)
+
+    def _deal(self) -> None:
+        """Put up the next game."""
+        self.table: Table = self.series.deal()
+        self.teller = Teller(self.table, self.manner, self.texts)
+        self._viewer = next((s for s in range(len(self.table.players)) if self.table.is_person(s)), None)
+        self._is_kept = False
 
     # ------------------------------------------------------------------------------------------ the screen
 
@@ -130,7 +137,7 @@ class PerudoApp(App[bool]):
             yield Button("+", id="more", compact=True)
         with Horizontal(id="calls"):
             for name, label in (("say", _("Bid")), ("dudo", _("Dudo")), ("calza", _("Calza")), ("pass", _("Pass")), ("next", _("Go on")),
-                                ("hint", _("Hint")), ("rules", _("Rules"))):  # fmt: skip
+                                ("again", _("New game")), ("hint", _("Hint")), ("rules", _("Rules"))):  # fmt: skip
                 yield Button(label, id=name, compact=True)
         yield Footer(compact=True)
 
@@ -160,7 +167,7 @@ class PerudoApp(App[bool]):
     def _waits(self, seen: Scene) -> str:
         _ = self.texts.gettext
         if seen.revealed:
-            return _("Enter: go on.") if not self.table.is_over else _("The game is over. q: quit.")
+            return _("Enter: go on.") if not self.table.is_over else _("The game is over. n: new game, q: quit.")
         if seen.in_calza_window and self._asked is not None:
             return _("{name}: Calza or pass?", name=self.teller.names[self._asked])
         return _("{name} is thinking.", name=self.teller.names[seen.seat]) if seen.seat is not None else ""
@@ -201,7 +208,8 @@ class PerudoApp(App[bool]):
         legal = self._legal_calls() if asked else ()
         for name, call in (("dudo", DUDO), ("calza", CALZA), ("pass", PASS)):
             self.query_one(f"#{name}", Button).display = call in legal
-        self.query_one("#next", Button).display = not asked and seen.revealed
+        self.query_one("#next", Button).display = not asked and seen.revealed and not self.table.is_over
+        self.query_one("#again", Button).display = self._is_kept
         self.query_one("#chosen", Static).update(self.texts.bid(self._bid) if self._bid is not None else "")
 
     def _legal_calls(self) -> tuple[Action, ...]:
@@ -220,7 +228,8 @@ class PerudoApp(App[bool]):
 
     @work(exclusive=True)
     async def play(self) -> None:
-        """Drive the table to the end of the game."""
+        """Drive the table to the end of the game, and keep it."""
+        self._show()
         self._say(self.teller.promise())
         await self._tell(list(self.table.game.events))
         while not self.table.is_over:
@@ -233,7 +242,11 @@ class PerudoApp(App[bool]):
                 # the search mode thinks for a while, and the screen must answer meanwhile
                 events = await asyncio.to_thread(self.table.play_agent)
             await self._tell(events)
-        self._say(self.teller.proof())
+        kept = self.series.keep(self.table)
+        self._say(self.teller.proof(), self.texts.gettext("The game is kept: {file}", file=kept))
+        self._is_kept = True
+        self._show(reveal=True)
+        self.refresh_bindings()
 
     async def _ask(self, seat: int) -> list[Event]:
         if self._viewer != seat:
@@ -244,7 +257,7 @@ class PerudoApp(App[bool]):
         self._action = asyncio.get_running_loop().create_future()
         self._show()
         if self.manner.hints:
-            self._say(*self.teller.hint(seat))
+            self.action_hint()
         in_window = self.table.game.in_calza_window
         try:
             action = await asyncio.wait_for(self._action, self.manner.window if in_window else None)
@@ -329,7 +342,24 @@ class PerudoApp(App[bool]):
     def action_hint(self) -> None:
         """Help for whoever is asked."""
         if self._asked is not None:
-            self._say(*self.teller.hint(self._asked))
+            self._help(self.teller.advice(self._asked))
+
+    @work
+    async def _help(self, advice: Callable[[], Hint]) -> None:
+        """Say what an agent that may think for a while advises."""
+        self._say(*self.teller.say_hint(await asyncio.to_thread(advice)))
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        """A new game is offered once the last one is kept."""
+        return self._is_kept if action == "new_game" else True
+
+    def action_new_game(self) -> None:
+        """The same players again, with new dice."""
+        if self._is_kept:
+            self._deal()
+            self._say("")
+            self.refresh_bindings()
+            self.play()
 
     def action_rules(self) -> None:
         """The rules in force."""
@@ -359,10 +389,11 @@ class PerudoApp(App[bool]):
             self.action_hint()
         elif name == "rules":
             self.action_rules()
+        elif name == "again":
+            self.action_new_game()
 
 
-def main(table: Table, manner: Manner | None = None) -> bool:
-    """Play one game in the terminal; False if it is left before its end."""
-    return bool(PerudoApp(table, manner or Manner()).run())
-
+def main(series: Series, manner: Manner | None = None) -> bool:
+    """Play in the terminal; False if the last game is left before its end."""
+    return bool(PerudoApp(series, manner or Manner()).run())
 

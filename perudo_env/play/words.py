@@ -54,6 +54,12 @@ class Words:
             return self.gettext("Dudo")
         return self.gettext("Calza") if action == CALZA else self.gettext("Pass")
 
+    def level(self, name: str) -> str:
+        """The name of a level; other names stay as they are."""
+        _ = self.gettext
+        known = {"novice": _("novice"), "regular": _("regular"), "expert": _("expert"), "master": _("master")}
+        return known.get(name, name)
+
     def face(self, face: int) -> str:
         """What one die shows, for those who do not see it."""
         return self.gettext("Paco") if face == PACO else str(face)
@@ -68,8 +74,8 @@ class Words:
 
     # ------------------------------------------------------------------------------------------ what happened
 
-    def event(self, event: ev.Event, names: Sequence[str]) -> str:
-        """One sentence for an event; ``names`` are those of the seats."""
+    def event(self, event: ev.Event, names: Sequence[str], *, hidden: bool = False) -> str:
+        """One sentence for an event; ``names`` are those of the seats, ``hidden`` that nobody is told how many dice are left."""
         match event:
             case ev.RolledOff(rolls):
                 sums = ", ".join(f"{names[seat]} {total}" for seat, total in rolls)
@@ -86,6 +92,10 @@ class Words:
                 return self.gettext("{name}: Dudo!", name=names[seat])
             case ev.CalzaSaid(seat):
                 return self.gettext("{name}: Calza!", name=names[seat])
+            case ev.DieLost(seat, left) if hidden and left > 0:
+                return self.gettext("{name} loses a die.", name=names[seat])
+            case ev.DieRegained(seat, _) if hidden:
+                return self.gettext("{name} takes a die back.", name=names[seat])
             case _:
                 return self._end_of_round(event, names)
 

@@ -7,6 +7,7 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 
 from fastapi import APIRouter, FastAPI, Request
+from fastapi.exceptions import RequestValidationError
 from fastapi.responses import Response
 from fastapi.staticfiles import StaticFiles
 from starlette.exceptions import HTTPException
@@ -15,7 +16,7 @@ from starlette.middleware.trustedhost import TrustedHostMiddleware
 from perudo_env.play.archive import Archive
 from perudo_env.play.lineup import Lineup
 from perudo_env.play.web import live, reading, tables
-from perudo_env.play.web.house import House, house_of
+from perudo_env.play.web.house import House, house_of, words_of
 from perudo_env.play.web.security import SecurityHeaders
 
 MOST_SOCKET_BYTES = 65_536  # beyond this the server closes a WebSocket unread (1009)
@@ -49,6 +50,7 @@ def create_app(
     app.add_middleware(TrustedHostMiddleware, allowed_hosts=list(hosts))
     app.add_middleware(SecurityHeaders)
     app.add_exception_handler(HTTPException, _say)
+    app.add_exception_handler(RequestValidationError, _say_unread)
     return app
 
 
@@ -56,6 +58,11 @@ async def _say(request: Request, error: Exception) -> Response:
     """An error as a page."""
     assert isinstance(error, HTTPException)
     return house_of(request).page(request, "error.html", error.status_code, detail=error.detail, code=error.status_code)
+
+
+async def _say_unread(request: Request, error: Exception) -> Response:
+    """An address with words where numbers belong."""
+    return await _say(request, HTTPException(422, words_of(request).gettext("This address is not understood.")))
 
 
 def serve(app: FastAPI, host: str, port: int) -> None:

@@ -75,7 +75,8 @@ def seats_shown(room: Room, sc: Scene, screen: Screen, labels: dict[str, str]) -
 
 def log_line(words: Words, room: Room, event: Event) -> str:
     """One event as a sentence; not escaped."""
-    return words.event(event, [p.name for p in room.table.players])
+    game = room.table.game
+    return words.event(event, [p.name for p in room.table.players], hidden=game.variant.dice_counts == "hidden")
 
 
 class Frames:

@@ -15,7 +15,6 @@ from perudo_env.play.language import request_language
 from perudo_env.play.lineup import Lineup
 from perudo_env.play.web.frames import Frames
 from perudo_env.play.web.rooms import Rooms
-from perudo_env.play.web.setup import level_label
 from perudo_env.play.words import Words, words
 
 
@@ -27,7 +26,7 @@ def environment(language: str) -> Environment:
         loader=PackageLoader("perudo_env.play"), autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
     )
     env.globals.update(
-        _=texts.gettext, ngettext=texts.ngettext, words=texts, level=lambda name: level_label(texts, name), max=max, round=round
+        _=texts.gettext, ngettext=texts.ngettext, words=texts, level=texts.level, max=max, round=round
     )
     return env
 
@@ -44,7 +43,7 @@ class House:
         """What makes the frames of a language."""
         if language not in self._frames:
             texts = words(language)
-            labels = {level: level_label(texts, level) for level in self.lineup.levels}
+            labels = {level: texts.level(level) for level in self.lineup.levels}
             self._frames[language] = Frames(environment(language), self.lineup, texts, labels)
         return self._frames[language]
 

@@ -9,6 +9,8 @@ from starlette.exceptions import HTTPException
 from starlette.requests import HTTPConnection, Request
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from perudo_env.play.language import request_translations
+
 MOST_BYTES = 8_192  # of a form
 
 HEADERS = {
@@ -52,17 +54,18 @@ def _from_here(headers: Headers) -> bool:
 
 async def fields_of(request: Request) -> dict[str, list[str]]:
     """All values of each field of a posted form; 403 for a form on another site's page, 413 for a huge one, 400 for none."""
+    _ = request_translations(request).gettext
     if not is_same_origin(request):
-        raise HTTPException(403, "this form was not sent from a page of this server")
+        raise HTTPException(403, _("This form was not sent from a page of this server."))
     body = b""
     async for part in request.stream():
         body += part
         if len(body) > MOST_BYTES:
-            raise HTTPException(413, f"a form has at most {MOST_BYTES} bytes")
+            raise HTTPException(413, _("A form has at most {n} bytes.").format(n=MOST_BYTES))
     try:
         return parse_qs(body.decode(), keep_blank_values=True, max_num_fields=100)
     except ValueError as error:
-        raise HTTPException(400, "this is not a form") from error
+        raise HTTPException(400, _("This is not a form.")) from error
 
 
 async def form_of(request: Request) -> dict[str, str]:

@@ -12,6 +12,7 @@ from perudo_env.play.lineup import Lineup
 from perudo_env.play.table import Player
 from perudo_env.play.web.rooms import PACES, Options
 from perudo_env.play.words import Words
+from perudo_env.rulebook import value_name
 from perudo_env.rulebook_texts import TITLES
 from perudo_env.variant import SWITCHES, VARIANTS, Variant, switch_values, variant
 
@@ -54,13 +55,6 @@ def kinds(words: Words) -> list[tuple[str, str]]:
     ]
 
 
-def level_label(words: Words, level: str) -> str:
-    """A level's name; other names stay as they are."""
-    _ = words.gettext
-    known = {"novice": _("novice"), "regular": _("regular"), "expert": _("expert"), "master": _("master")}
-    return known.get(level, level)
-
-
 def variant_labels(words: Words) -> list[tuple[str, str]]:
     """The rule sets, with a word on each."""
     _ = words.gettext
@@ -74,9 +68,13 @@ def variant_labels(words: Words) -> list[tuple[str, str]]:
     return [(name, known.get(name, _("{name}: for research", name=name))) for name in VARIANTS]
 
 
-def switch_choices(words: Words) -> list[tuple[str, str, list[str]]]:
-    """Each switch with its title and values."""
-    return [(s, getattr(TITLES[s], words.language), [str(v) for v in switch_values(s)]) for s in SWITCHES]
+def switch_choices(words: Words) -> list[tuple[str, str, list[tuple[str, str]]]]:
+    """Each switch with its title, and its values with a few words on each."""
+    language = words.language
+    return [
+        (s, getattr(TITLES[s], language), [(str(v), value_name(s, v, language)) for v in switch_values(s)])
+        for s in SWITCHES
+    ]  # fmt: skip
 
 
 def read_setup(form: Mapping[str, str], lineup: Lineup, words: Words) -> Setup:

@@ -54,7 +54,7 @@ def _home(request: Request, form: dict[str, str], error: str | None = None) -> R
     return house.page(
         request, "home.html", 200 if error is None else 422,
         values=values, error=error, kinds=setup.kinds(texts), agents=house.lineup.agents,
-        levels=[(level, setup.level_label(texts, level)) for level in house.lineup.levels],
+        levels=[(level, texts.level(level)) for level in house.lineup.levels],
         variants=setup.variant_labels(texts), switches=setup.switch_choices(texts),
         paces=[("none", _("at once")), ("quick", _("after a moment")), ("calm", _("at leisure"))],
     )  # fmt: skip
