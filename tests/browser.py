@@ -7,9 +7,10 @@ import shutil
 import socket
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 import httpx
 import uvicorn
@@ -92,9 +93,16 @@ class Server:
             "/": "/", "/rules": "/rules?variant=box", "/t/{room_id}": join, "/games": "/games", "/games/{name}": f"{game}?step=2",
             "/score": "/score", "/score/new": "/score/new", "/score/{evening}": score, "/score/{evening}/sheet": f"{score}/sheet",
         }  # fmt: skip
-        routes = {route.path for route in self.app.routes if not isinstance(route, APIRoute) or "GET" in route.methods}
+        routes = {r.path for r in routes_in(self.app.routes) if not isinstance(r, APIRoute) or "GET" in r.methods}
         assert routes == set(found) | NO_PAGES
         return found
+
+
+def routes_in(routes: Sequence[Any]) -> Iterator[Any]:
+    """All routes, with those of included routers, which newer versions of FastAPI keep apart."""
+    for route in routes:
+        included = getattr(route, "original_router", None)
+        yield from [route] if included is None else routes_in(included.routes)
 
 
 @contextmanager

@@ -10,7 +10,7 @@ import pytest
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import BrowserContext, Page
 
-from agents.relative import RelativePolicy
+from agents.neural import RelativePolicy
 from perudo_env.play.archive import Archive
 from tests.browser import Server, choose, chromium, play_by_keyboard, press_until, speak
 
@@ -109,6 +109,15 @@ def test_axe_finds_nothing_on_any_page(page, server, language, scheme):
             assert page.locator(f"html[lang={language}]").count() == 1, path
         assert faults_of(page) == [], path
         assert not too_wide(page), path
+
+
+def test_axe_and_the_width_of_a_page_are_looked_at(page, server):
+    narrow(page, "light")
+    page.goto(server.address)
+    page.locator("#deal").evaluate("e => e.insertAdjacentHTML('afterend', '<button class=wide></button>')")
+    page.locator("h1").evaluate("e => { e.textContent = 'x'.repeat(200); }")
+    assert [fault for fault in faults_of(page) if fault.startswith("button-name")]
+    assert too_wide(page)
 
 
 @pytest.mark.parametrize(("language", "scheme"), [("fr", "light"), ("en", "dark")])

@@ -6,7 +6,7 @@ from dataclasses import replace
 import pytest
 
 from perudo_env import Bid, Game, Variant, variant
-from perudo_env.rulebook import format_example, format_rulebook, rulebook
+from perudo_env.rulebook import format_example, format_rulebook, rulebook, value_name
 from perudo_env.rulebook_examples import Example, Outcome, RulebookError, Sight, check
 from perudo_env.rulebook_texts import BY_VALUE, FIXED, OPTIONS, PRESET_SOURCE, SILENT, SOURCES, STATED, TITLES
 from perudo_env.variant import RULE_TEXTS, SWITCHES, VARIANTS, switch_values
@@ -34,6 +34,16 @@ def test_the_engine_plays_every_example_of_a_preset_and_of_every_override(name):
     # the leanest case: two faces, one die a seat, no palifico, one round
     assert len(variants) >= 35
     assert min(counts) >= 15
+
+
+@pytest.mark.parametrize("language", ["en", "fr"])
+def test_every_value_of_a_switch_has_a_short_name_of_its_own(language):
+    for switch in SWITCHES:
+        names = [value_name(switch, value, language) for value in switch_values(switch)]
+        assert len(set(names)) == len(names)
+        assert max(map(len, names)) <= 50
+        with pytest.raises(KeyError):
+            value_name(switch, "sometimes", language)
 
 
 def test_the_engine_plays_every_example_of_mixed_variants():

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import re
 import subprocess
 import sys
 from collections.abc import Callable, Coroutine
@@ -300,6 +301,21 @@ def test_the_mouse_the_bar_and_the_rules() -> None:
 
     run(at, script)
     assert not at.is_over
+
+
+@pytest.mark.parametrize("colourless", [True, False])
+def test_no_color_is_respected(colourless: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("NO_COLOR", "1") if colourless else monkeypatch.delenv("NO_COLOR", raising=False)
+    shades: set[str] = set()
+
+    async def script(app: PerudoApp, pilot: Pilot[bool]) -> None:
+        await until(pilot, lambda: awaits(app) or len(app.screen_stack) > 1)
+        picture = app.export_screenshot()
+        shades.update(re.findall(r"#([0-9a-f]{6})\b", picture.split("clip-path=", 1)[1]))
+
+    run(table("classic", ANN, REX), script)
+    assert shades
+    assert all(s[:2] == s[2:4] == s[4:] for s in shades) is colourless
 
 
 def test_the_calza_window_closes_by_itself_and_hears_who_speaks() -> None:

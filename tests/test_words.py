@@ -74,6 +74,11 @@ def test_the_language_of_a_tag(tag, language):
     assert language_of(tag) == language
 
 
+def test_shares_are_written_as_each_language_does():
+    assert [words("en").percent(s, d) for s, d in ((0.421, 0), (0.1667, 1))] == ["42%", "16.7%"]
+    assert [words("fr").percent(s, d) for s, d in ((0.421, 0), (0.1667, 1))] == ["42\u202f%", "16,7\u202f%"]
+
+
 def test_the_system_s_language_counts_where_none_is_given(monkeypatch):
     for name in ("LC_ALL", "LC_MESSAGES", "LANG"):
         monkeypatch.delenv(name, raising=False)

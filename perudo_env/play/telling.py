@@ -164,10 +164,10 @@ class Teller:
         """Help in sentences."""
         w = self.words
         if told.standing is not None:
-            holds, exactly = (round(100 * p) for p in told.standing)
-            yield w.gettext("The bid holds with {holds}% and is exact with {exactly}%, given your dice alone.", holds=holds, exactly=exactly)
+            holds, exactly = map(w.percent, told.standing)
+            yield w.gettext("The bid holds with {holds} and is exact with {exactly}, given your dice alone.", holds=holds, exactly=exactly)
         if told.choices:
-            choices = ", ".join(f"{w.action(a)} {round(100 * p)}%" for a, p in told.choices[:3])
+            choices = ", ".join(f"{w.action(a)} {w.percent(p)}" for a, p in told.choices[:3])
             yield w.gettext("{agent} would do: {choices}.", agent=w.level(self.manner.hint_agent or ""), choices=choices)
         if told.standing is None and not told.choices:
             yield w.gettext("There is no bid to judge yet.")

@@ -64,9 +64,10 @@ class Words:
         """What one die shows, for those who do not see it."""
         return self.gettext("Paco") if face == PACO else str(face)
 
-    def percent(self, share: float) -> str:
-        """A share from 0 to 1: ``42%``; in French with its thin space, ``42 %``."""
-        return f"{100 * share:.0f}" + ("\u202f%" if self.language == "fr" else "%")
+    def percent(self, share: float, decimals: int = 0) -> str:
+        """A share from 0 to 1: ``42.1%``; in French with its comma and thin space, ``42,1 %``."""
+        number = f"{100 * share:.{decimals}f}"
+        return number.replace(".", ",") + "\u202f%" if self.language == "fr" else number + "%"
 
     def hand(self, faces: Sequence[int]) -> str:
         """Dice in a list: ``Paco, 3, 3``."""
