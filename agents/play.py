@@ -103,6 +103,7 @@ def _in_terminal(options: Play) -> int:
 
 def browser_app(options: Play) -> FastAPI:
     """Everything that ``make play`` serves."""
+    from perudo_env.play.archive import default_folder
     from perudo_env.play.score_pages import SCORE_LINK, score_router
     from perudo_env.play.web.app import create_app
 
@@ -110,7 +111,11 @@ def browser_app(options: Play) -> FastAPI:
     hosts = ("127.0.0.1", "localhost") if local else ("*",)
     known = lineup()
     known = replace(known, agents=(*known.agents, *options.agents))
-    return create_app(known, options.games, language=options.lang, hosts=hosts, routers=(score_router,), links=(SCORE_LINK,))
+    # by the port, since two servers must not play on at one table
+    running = (options.games or default_folder()) / "tables" / str(options.port)
+    return create_app(
+        known, options.games, running=running, language=options.lang, hosts=hosts, routers=(score_router,), links=(SCORE_LINK,)
+    )  # fmt: skip
 
 
 def _in_browser(options: Play) -> int:

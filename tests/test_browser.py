@@ -145,6 +145,7 @@ def test_axe_finds_nothing_at_any_stage_of_a_table(page, server, language, schem
         page.click("#ask-hint")
         page.wait_for_selector("#hint li")
         assert page.locator("#hint p").count() == 2
+        assert page.text_content("#controls h2") == {"en": "Exactly six 2s?", "fr": "Exactement six 2 ?"}[language]
         looks_well()
         page.click("[data-act=pass]")
         page.wait_for_selector("#dudo")

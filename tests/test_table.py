@@ -148,6 +148,21 @@ def test_nothing_is_saved_before_the_end():
         table().saved()
 
 
+def test_a_table_goes_on_from_its_state_with_the_same_dice():
+    at = table("box:calza=anyone", ANN, Player("Odds", "odds"), BOB)
+    while not at.is_over:
+        at.play_agents()
+        if at.waiting_for:
+            at.act(at.waiting_for[0], at.game.legal_actions()[0])
+        again = Table.resumed(json.loads(json.dumps(at.state())), agents.make)
+        assert (again.players, again.commitment, again.game.events) == (at.players, at.commitment, at.game.events)
+        assert [again.game.hand(seat) for seat in range(3)] == [at.game.hand(seat) for seat in range(3)]
+        at = again
+    verify(json.dumps(at.saved()))
+    with pytest.raises(ValueError, match="record"):
+        Table.resumed({**at.state(), "record": "nonsense"})
+
+
 def test_a_saved_game_proves_its_dice():
     at = finished(seed=None)
     saved = at.saved()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 import socket
 import statistics
@@ -361,6 +362,51 @@ def test_a_finished_game_is_kept_listed_and_counted(server):
     assert f"{dice} dice in the games kept here" in httpx.get(server.address + "/rules").text
     for path in ("/games/../../etc", "/games/x", f"/games/{room.saved_as}x"):
         assert httpx.get(server.address + path).status_code == 404
+
+
+# ------------------------------------------------------------------------------------------ a server started anew
+
+
+def test_tables_go_on_where_they_were_when_the_server_is_started_anew(tmp_path):
+    people = {"kind0": "me", "kind1": "browser", "kind2": "regular", "sw_first_player": "first_seat", "hints": "1"}
+    with Server(tmp_path) as first:
+        path, ann = first.open_table(**people, name0="Ann")
+        bob = sit_down(first, path, 1, "Bob")
+        with first.socket_to(path, ann) as socket:
+            socket.send(json.dumps({"type": "act", "seat": 0, "action": "2x3"}))
+            while room_at(first, path).table.game.seat == 0:
+                receive(socket, "state")
+        before = room_at(first, path)
+        with first.socket_to(path, bob) as socket:
+            shown = receive(socket, "state")
+        (file,) = (tmp_path / "tables" / "0").iterdir()
+        kept = file.read_bytes()
+        assert file.stat().st_mode & 0o077 == 0
+        assert all(token.encode() not in kept for cookies in (ann, bob) for token in dict(cookies).values())
+    for name, text in (("torn", kept[:-9]), ("empty", b""), ("other", b"[]")):
+        file.with_name(f"{name}.json").write_bytes(text)
+    forgotten = file.with_name("old.json")
+    forgotten.write_bytes(kept)
+    os.utime(forgotten, (0, 0))
+    with Server(tmp_path) as second:
+        room = room_at(second, path)
+        assert len(list(second.house.rooms)) == 1
+        assert not forgotten.exists()
+        assert (room.options, room.table.commitment, room.log) == (before.options, before.table.commitment, before.log)
+        with second.socket_to(path, bob) as socket:
+            assert receive(socket, "state") == shown
+            socket.send(json.dumps({"type": "act", "seat": 1, "action": "dudo"}))
+            while not room.in_reveal:
+                receive(socket, "state")
+        with pytest.raises(InvalidStatus, match="403"):
+            second.socket_to(path, {f"seat-{path.rsplit('/', 1)[1]}": "guess"})
+    with Server(tmp_path) as third:
+        # the dice still lie open
+        assert room_at(third, path).in_reveal
+        with third.socket_to(path, ann) as socket:
+            assert "revealed" in receive(socket, "state")["table"]
+            socket.send(json.dumps({"type": "act", "seat": 0, "action": "2x3"}))
+            assert "lie open" in receive(socket, "error")["text"]
 
 
 # ------------------------------------------------------------------------------------------ many tables

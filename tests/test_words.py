@@ -23,6 +23,15 @@ def test_every_text_is_translated_and_compiled():
     assert catalogue.PO.with_suffix(".mo").read_bytes() == catalogue.mo_bytes(now), "run python -m tests.catalogue"
 
 
+def test_no_text_of_a_template_is_overlooked():
+    """Only calls by these names are collected, none of a method."""
+    overlooked = r"\.[np]?n?gettext\("
+    assert re.search(overlooked, 'words.gettext("x")')
+    templates = list(catalogue.PLAY.glob("templates/**/*.html"))
+    assert len(templates) > 10
+    assert [t.name for t in templates if re.search(overlooked, t.read_text(encoding="utf-8"))] == []
+
+
 def test_translations_fill_the_same_places():
     for message in catalogue.collected():
         ids = message.id if isinstance(message.id, tuple) else (message.id,)

@@ -6,7 +6,7 @@ The terminal and the browser only show and ask. They see a seat through ``scene(
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -226,6 +226,10 @@ class Table:
         """The finished game as plain data: record, names, and seed and salt as proof; raises ``ValueError`` before its end."""
         if not self.is_over:
             raise ValueError("the game is not over: its record shows all dice")
+        return self.state()
+
+    def state(self) -> dict[str, Any]:
+        """The game as it stands as plain data, all dice in it, for :meth:`resumed`; answers ahead of their turn are not kept."""
         return {
             "record": self.game.record(),
             "players": [{"name": p.name, "agent": p.agent} for p in self.players],
@@ -233,6 +237,16 @@ class Table:
             "seed": str(self.secret.seed),  # as text: beyond what JavaScript's numbers hold
             "salt": self.secret.salt,
         }
+
+
+    @classmethod
+    def resumed(cls, state: Mapping[str, Any], make: MakePolicy | None = None) -> Table:
+        """The table of a :meth:`state`; raises ``ValueError`` or ``KeyError`` for data that are none."""
+        game, seed = Game.replay(state["record"]), int(state["seed"])
+        players = [Player(p["name"], p["agent"]) for p in state["players"]]
+        table = cls(game.variant, players, make, seed)
+        table.game, table.secret = game, Secret(seed, state["salt"])
+        return table
 
 
 def _rows(game: Game, seat: int) -> tuple[np.ndarray, np.ndarray]:

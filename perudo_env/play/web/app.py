@@ -18,6 +18,7 @@ from perudo_env.play.lineup import Lineup
 from perudo_env.play.web import live, reading, tables
 from perudo_env.play.web.house import House, house_of, words_of
 from perudo_env.play.web.security import SecurityHeaders
+from perudo_env.play.web.shelf import Shelf
 
 MOST_SOCKET_BYTES = 65_536  # beyond this the server closes a WebSocket unread (1009)
 
@@ -26,23 +27,26 @@ def create_app(
     lineup: Lineup,
     games: Path | None = None,
     *,
+    running: Path | None = None,
     language: str | None = None,
     hosts: Sequence[str] = ("127.0.0.1", "localhost"),
     routers: Sequence[APIRouter] = (),
     links: Sequence[tuple[str, str]] = (),
 ) -> FastAPI:
-    """The app: ``games`` is where finished games are kept, ``language`` fixes one for all.
+    """The app: ``games`` is where finished games are kept, ``running`` where tables outlive the server (None: nowhere).
 
-    ``hosts`` are the names it answers to (``*``: any). ``routers`` are further pages, with ``links`` (address, label) to them.
+    ``language`` fixes one for all. ``hosts`` are the names it answers to (``*``: any). ``routers`` are further pages,
+    with ``links`` (address, label) to them.
     """
 
     @asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
+        await house.reopen()
         yield
         house.rooms.close()
 
     app = FastAPI(title="Perudo", docs_url=None, redoc_url=None, openapi_url=None, lifespan=lifespan)
-    house = House(lineup, Archive(games), tuple(links))
+    house = House(lineup, Archive(games), tuple(links), None if running is None else Shelf(running))
     app.state.house, app.state.language = house, language
     for router in (tables.router, reading.router, live.router, *routers):
         app.include_router(router)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from functools import cache
 from typing import Any
 
@@ -14,7 +15,8 @@ from perudo_env.play.archive import Archive
 from perudo_env.play.language import request_language
 from perudo_env.play.lineup import Lineup
 from perudo_env.play.web.frames import Frames
-from perudo_env.play.web.rooms import Rooms
+from perudo_env.play.web.rooms import Room, Rooms
+from perudo_env.play.web.shelf import Shelf
 from perudo_env.play.words import Words, words
 
 
@@ -34,10 +36,25 @@ def environment(language: str) -> Environment:
 class House:
     """The state of a server."""
 
-    def __init__(self, lineup: Lineup, archive: Archive, extra_links: tuple[tuple[str, str], ...] = ()) -> None:
+    def __init__(
+        self, lineup: Lineup, archive: Archive, extra_links: tuple[tuple[str, str], ...] = (), shelf: Shelf | None = None
+    ) -> None:
         self.lineup, self.archive, self.rooms = lineup, archive, Rooms()
-        self.extra_links = extra_links
+        self.extra_links, self.shelf = extra_links, shelf
         self._frames: dict[str, Frames] = {}
+
+    def open(self, room: Room) -> None:
+        """Put up a table, and keep it on the shelf if people sit there; raises ``ValueError`` if the house is full."""
+        if self.shelf is not None and room.people:
+            room.keep = self.shelf.put
+        self.rooms.open(room)
+
+    async def reopen(self) -> None:
+        """Put up the tables that were left when the server last stopped."""
+        if self.shelf is not None:
+            # making an agent may read files and compile
+            for room in await asyncio.to_thread(list, self.shelf.take(self.lineup.policy, self.archive)):
+                self.open(room)
 
     def frames(self, language: str) -> Frames:
         """What makes the frames of a language."""

@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from enum import Enum
+from hashlib import sha256
 
 from perudo_env.actions import Action
 from perudo_env.events import Event, Revealed
@@ -50,6 +51,10 @@ class Options:
     again: str = ""  # the query of the page that offers the same table again
 
 
+def _digest(token: str) -> str:
+    return sha256(token.encode()).hexdigest()
+
+
 class Screen:
     """One browser at a table: the seats it holds, and the one that looks at it."""
 
@@ -66,7 +71,8 @@ class Room:
     def __init__(self, table: Table, options: Options, archive: Archive) -> None:
         self.id = secrets.token_urlsafe(_ID_BYTES)
         self.table, self.options, self.archive = table, options, archive
-        self.holders: dict[str, frozenset[int]] = {}
+        self.holders: dict[str, frozenset[int]] = {}  # by the digest of the token
+        self.keep: Callable[[Room], None] | None = None  # is told whenever something has moved
         self.screens: set[Screen] = set()
         self.log: list[Event] = list(table.game.events)
         self.ready: set[int] = set()
@@ -93,15 +99,13 @@ class Room:
         if not seats <= set(self.free_seats):
             raise ValueError(f"the seats {sorted(seats)} are not all free: {self.free_seats} are")
         token = secrets.token_urlsafe(_TOKEN_BYTES)
-        self.holders[token] = seats
+        self.holders[_digest(token)] = seats
         self.move()
         return token
 
     def seats_of(self, token: str | None) -> frozenset[int]:
         """The seats that a token holds; none for a wrong one."""
-        # every token is compared, so that the time taken tells nothing
-        found = [seats for held, seats in self.holders.items() if secrets.compare_digest(held, token or "")]
-        return found[0] if found else frozenset()
+        return self.holders.get(_digest(token or ""), frozenset())
 
     # ------------------------------------------------------------------------------------------ what happens
 
@@ -154,6 +158,8 @@ class Room:
         self._moved.set()
         for screen in self.screens:
             screen.dirty.set()
+        if self.keep is not None:
+            self.keep(self)
 
     # ------------------------------------------------------------------------------------------ the task
 
@@ -162,7 +168,8 @@ class Room:
         try:
             while self.stage is not Stage.OVER:
                 await self._go_on()
-            self.saved_as = await asyncio.to_thread(self.archive.save, self.table.saved())
+            if self.saved_as is None:
+                self.saved_as = await asyncio.to_thread(self.archive.save, self.table.saved())
         except Exception:
             _log.exception("table %s", self.id)
         self.move()

@@ -69,7 +69,7 @@ async def open_table(request: Request) -> Response:
         # making an agent may read files and compile
         table = await asyncio.to_thread(Table, asked.variant, asked.players, house.lineup.policy, asked.seed)
         room = Room(table, asked.options, house.archive)
-        house.rooms.open(room)
+        house.open(room)
     except ValueError as error:
         return _home(request, form, str(error))
     answer = RedirectResponse(f"/t/{room.id}", 303)

@@ -1,0 +1,63 @@
+"""The tables of a server on disk: when it is started anew, people find theirs as they left it, by the same address and token."""
+
+from __future__ import annotations
+
+import json
+import logging
+import os
+import time
+from collections.abc import Iterator
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+from perudo_env.play.archive import Archive
+from perudo_env.play.table import MakePolicy, Table
+from perudo_env.play.web.rooms import IDLE_SECONDS, Options, Room
+
+_log = logging.getLogger(__name__)
+
+
+class Shelf:
+    """A folder with one JSON file per table, which only this user may read: seed and dice are in it."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+
+    def put(self, room: Room) -> None:
+        """Write a table as it stands; a full disk is logged, and the game goes on."""
+        data = {
+            "id": room.id,
+            "table": room.table.state(),
+            "options": asdict(room.options),
+            "holders": {digest: sorted(seats) for digest, seats in room.holders.items()},
+            "in_reveal": room.in_reveal,
+            "saved_as": room.saved_as,
+        }
+        unfinished = self.folder / f".{room.id}.tmp"
+        try:
+            self.folder.mkdir(parents=True, exist_ok=True)
+            with os.fdopen(os.open(unfinished, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "w", encoding="utf-8") as file:
+                json.dump(data, file, ensure_ascii=False)
+            unfinished.replace(self.folder / f"{room.id}.json")
+        except OSError:
+            _log.exception("table %s is not kept", room.id)
+
+    def take(self, make: MakePolicy, archive: Archive) -> Iterator[Room]:
+        """The tables that were put here and are not forgotten yet; a file that is none of them is logged and left."""
+        for path in sorted(self.folder.glob("*.json")):
+            if time.time() - path.stat().st_mtime > IDLE_SECONDS:
+                path.unlink()
+                continue
+            try:
+                yield _room(json.loads(path.read_text(encoding="utf-8")), make, archive)
+            except (OSError, ValueError, KeyError, TypeError) as error:
+                _log.warning("%s is not a table that can be taken up again: %s", path, error)
+
+
+def _room(data: dict[str, Any], make: MakePolicy, archive: Archive) -> Room:
+    room = Room(Table.resumed(data["table"], make), Options(**data["options"]), archive)
+    room.id = data["id"]
+    room.holders = {digest: frozenset(seats) for digest, seats in data["holders"].items()}
+    room.in_reveal, room.saved_as = data["in_reveal"], data["saved_as"]
+    return room
