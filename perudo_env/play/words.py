@@ -54,6 +54,10 @@ class Words:
             return self.gettext("Dudo")
         return self.gettext("Calza") if action == CALZA else self.gettext("Pass")
 
+    def there_are(self, count: int) -> str:
+        """How many dice a count found, without a full stop."""
+        return self.ngettext("There is {n}", "There are {n}", count) if count else self.gettext("There is none")
+
     def level(self, name: str) -> str:
         """The name of a level; other names stay as they are."""
         _ = self.gettext
