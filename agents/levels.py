@@ -16,17 +16,17 @@ from perudo_env.variant import Variant
 LEVELS: dict[str, str] = {"novice": "bluffer", "regular": "odds", "expert": "inference", "master": "table"}
 """Level -> agent, weakest first; the last one also gives hints."""
 STAND_IN = "inference"
-"""Who plays for a trained agent at a table that it was not trained for."""
+"""Who plays as a level at a table that its agent was not trained for."""
 
 MEASURED = Path(__file__).parent / "levels.json"
 
 
 def make(name: str, variant: Variant | str, num_seats: int) -> Policy:
-    """The agent ``name`` for a table; a level's agent that was not trained for such a table has a stand-in."""
+    """The agent of a level or a name for a table; a level whose agent was not trained for such a table has a stand-in."""
     try:
-        return agents.make(name, variant, num_seats)
+        return agents.make(LEVELS.get(name, name), variant, num_seats)
     except ValueError:
-        if name not in LEVELS.values():
+        if name not in LEVELS:
             raise
         return agents.make(STAND_IN, variant, num_seats)
 

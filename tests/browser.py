@@ -42,7 +42,7 @@ class Server:
         with socket.socket() as free:
             free.bind(("127.0.0.1", 0))
             self.port = free.getsockname()[1]
-        self.app: FastAPI = browser_app(Play(games=games, port=0))
+        self.app: FastAPI = browser_app(Play(games=games, port=0, agents=("tests.test_analysis:first_legal",)))
         self.app.state.scores = games / "scores.sqlite"
         self.house = self.app.state.house
         self.address = f"http://127.0.0.1:{self.port}"

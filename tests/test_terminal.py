@@ -17,6 +17,7 @@ from textual.pilot import Pilot
 from textual.widgets import Button, Static
 
 import agents
+from agents import levels
 from perudo_env import Bid, Call
 from perudo_env.notation import NotationError
 from perudo_env.play import plain
@@ -166,8 +167,9 @@ def test_a_new_game_has_the_same_players_and_new_dice(kept: Archive) -> None:
 def test_levels_have_their_names_in_the_language_of_the_game() -> None:
     players = seated(["Ann", "regular", "regular", "odds"], {"regular", "odds"}.__contains__, words("fr"))
     assert players == (ANN, Player("habitué", "regular"), Player("habitué 2", "regular"), Player("odds", "odds"))
-    hint = "\n".join(Teller(table("classic", ANN, BO), Manner("fr", hint_agent="odds"), words("fr")).hint(0))
-    assert "odds" in hint
+    at = Table("classic", (ANN, BO), levels.make, 4)
+    assert at.game.seat is not None
+    assert "habitué ferait : " in "\n".join(Teller(at, Manner("fr", hint_agent="regular"), words("fr")).hint(at.game.seat))
     with pytest.raises(ValueError, match="two people are called 'Ann'"):
         seated(["Ann", "Ann"], {"odds"}.__contains__, words("en"))
 

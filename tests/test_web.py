@@ -18,6 +18,8 @@ import pytest
 from websockets.exceptions import ConnectionClosed, InvalidStatus
 from websockets.sync.client import ClientConnection
 
+from agents import ActOnly
+from agents.inference import InferencePolicy
 from perudo_env.play.web.messages import MOST_BYTES
 from perudo_env.variant import SWITCHES, switch_values
 from tests.browser import Server
@@ -313,6 +315,8 @@ def test_every_switch_is_offered_in_words(server, language):
     [
         ({"kind0": "me"}, "two players at least"),
         ({**ALONE, "kind1": "nobody-knows"}, "no agent of this name"),
+        ({**ALONE, "kind1": "agents.odds:OddsPolicy"}, "no agent of this name"),  # none but those of the form
+        ({**ALONE, "kind1": "table", "sw_starting_dice": "1"}, "table does not play by these rules"),
         ({**ALONE, "seed": "-1"}, "Seed: give a whole number"),
         ({**ALONE, "seed": "9" * 20}, "Seed: give a whole number"),
         ({**ALONE, "window": "1e9"}, "whole number from 0 to 120"),
@@ -345,6 +349,14 @@ def test_the_language_comes_from_the_request_and_the_choice_is_kept(server):
         answer = client.post("/language", data={"language": "en", "next": "//evil.example"})
         assert answer.headers["location"] == "/"
         assert '<html lang="en">' in client.get("/").text
+
+
+def test_an_agent_of_one_s_own_plays_and_a_level_has_a_stand_in(server):
+    assert '<option value="tests.test_analysis:first_legal">' in httpx.get(server.address).text
+    path, _ = server.open_table(kind0="me", kind1="tests.test_analysis:first_legal", kind2="master", sw_starting_dice="1")
+    table = room_at(server, path).table
+    assert isinstance(table.policy("tests.test_analysis:first_legal"), ActOnly)
+    assert isinstance(table.policy("master"), InferencePolicy)
 
 
 def test_a_finished_game_is_kept_listed_and_counted(server):

@@ -6,8 +6,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from perudo_env.play.table import MakePolicy
-from perudo_env.policy import Policy
-from perudo_env.variant import Variant
 
 
 @dataclass(frozen=True)
@@ -33,17 +31,13 @@ class Setting:
 
 @dataclass(frozen=True)
 class Lineup:
-    """``make`` makes any of ``agents``; ``levels`` maps a level's name to that of its agent, weakest first."""
+    """``policy`` makes any of ``agents`` or ``levels`` for a table; ``levels`` maps a name to that of its agent, weakest first."""
 
-    make: MakePolicy
+    policy: MakePolicy
     agents: Sequence[str]
     levels: Mapping[str, str]
     shares: Sequence[Share] = field(default=())
     setting: Setting | None = None  # of the shares
-
-    def policy(self, name: str, variant: Variant, num_seats: int) -> Policy:
-        """The agent of a level or a name, for a table; raises ``ValueError`` for an unknown one."""
-        return self.make(self.levels.get(name, name), variant, num_seats)
 
     @property
     def adviser(self) -> str:

@@ -37,6 +37,14 @@ class NotYourTurnError(IllegalActionError):
     """This seat is not asked for anything now; the message says who is."""
 
 
+class UnseatedError(ValueError):
+    """The agent named ``agent`` cannot sit at this table; the message says why."""
+
+    def __init__(self, agent: str, why: str) -> None:
+        super().__init__(why)
+        self.agent = agent
+
+
 @dataclass(frozen=True)
 class Hint:
     """Help for a seat: the chance of the standing bid given own dice, and what an agent would do."""
@@ -73,12 +81,15 @@ class Table:
         self._answers: dict[int, Action] = {}  # given in a Calza window by seats that are not asked yet
 
     def policy(self, agent: str) -> Policy:
-        """The agent of a name, for this table; made once."""
+        """The agent of a name, for this table, made once; raises ``UnseatedError`` for one that does not play here."""
         if agent not in self._made:
             if self.make is None:
-                raise ValueError(f"agent {agent!r} cannot sit here: this table was given nothing that makes agents")
+                raise UnseatedError(agent, f"agent {agent!r} cannot sit here: this table was given nothing that makes agents")
             assert isinstance(self.variant, Variant)
-            self._made[agent] = self.make(agent, self.variant, len(self.players))
+            try:
+                self._made[agent] = self.make(agent, self.variant, len(self.players))
+            except ValueError as error:
+                raise UnseatedError(agent, str(error)) from error
         return self._made[agent]
 
     # ------------------------------------------------------------------------------------------ whose turn it is

@@ -13,7 +13,7 @@ from starlette.requests import HTTPConnection
 
 from perudo_env.clauses import LANGUAGES
 from perudo_env.play.language import COOKIE
-from perudo_env.play.table import Table
+from perudo_env.play.table import Table, UnseatedError
 from perudo_env.play.web import setup
 from perudo_env.play.web.house import House, house_of, words_of
 from perudo_env.play.web.rooms import Room
@@ -70,6 +70,9 @@ async def open_table(request: Request) -> Response:
         table = await asyncio.to_thread(Table, asked.variant, asked.players, house.lineup.policy, asked.seed)
         room = Room(table, asked.options, house.archive)
         house.open(room)
+    except UnseatedError as error:
+        _ = texts.gettext
+        return _home(request, form, _("{agent} does not play by these rules with so many seats: choose another.", agent=texts.level(error.agent)))
     except ValueError as error:
         return _home(request, form, str(error))
     answer = RedirectResponse(f"/t/{room.id}", 303)
