@@ -218,6 +218,11 @@ def awaits(app: PerudoApp) -> bool:
     return app.table.is_over or app._asked is not None or app.query_one("#next", Button).display
 
 
+def offered(app: PerudoApp) -> set[str]:
+    """The keys of the bar at the foot of the screen."""
+    return {key for key, binding in app.screen.active_bindings.items() if binding.binding.show and binding.enabled}
+
+
 def shown(app: PerudoApp, name: str) -> str:
     return str(app.query_one(f"#{name}", Static).content)
 
@@ -249,8 +254,11 @@ def test_a_whole_game_by_keyboard_and_then_another(language: str, kept: Archive)
         assert reveals >= 1
         await until(pilot, lambda: app.query_one("#again", Button).display)
         assert shown(app, "least") == words(language).gettext("The game is over. n: new game, q: quit.")
+        assert offered(app) == {"n", "r", "q"}
         await pilot.press("n")
         await until(pilot, lambda: app.table is not at and awaits(app))
+        # the variant has Calza, but not out of turn
+        assert offered(app) == {"enter", "d", "c", "up", "down", "right", "h", "r", "q"}
         assert not app.query_one("#again", Button).display
         assert app.table.secret.seed == 6
         second = app.table

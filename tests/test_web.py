@@ -443,13 +443,16 @@ def test_two_hundred_tables_of_six_agents_leave_the_server_responsive(server):
     assert rate > 50  # they do play
     with server.socket_to(path, cookies) as socket:
         receive(socket, "state")
-        started = time.perf_counter()
-        socket.send("{}")
-        receive(socket, "error")
-        answered = time.perf_counter() - started
+        times = []
+        for _ in range(15):
+            started = time.perf_counter()
+            socket.send("{}")
+            receive(socket, "error")
+            times.append(time.perf_counter() - started)
+        answered = statistics.median(times)
     print(f"a page with no tables {1000 * idle:.0f} ms, with 200 {1000 * busy:.0f} ms; a message {1000 * answered:.0f} ms; {rate:.0f} events/s")
     # 100 ms, and as much more as a busy machine makes of any page
-    assert busy < 0.1 + 3 * idle
+    assert max(busy, answered) < 0.1 + 3 * idle
 
 
 def answer_time(client: httpx.Client, seconds: float) -> float:

@@ -350,8 +350,12 @@ class PerudoApp(App[bool]):
         self._say(*self.teller.say_hint(await asyncio.to_thread(advice)))
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
-        """A new game is offered once the last one is kept."""
-        return self._is_kept if action == "new_game" else True
+        """The keys that the footer offers: those of the variant while a game goes on, a new game after it."""
+        if self._is_kept:
+            return action not in ("say_bid", "call", "quantity", "face", "choose", "hint")
+        calza = self.table.game.variant.calza
+        played = {"calza": calza != "off", "pass": calza == "anyone"}
+        return action != "new_game" and played.get(str(*parameters[:1]), True)
 
     def action_new_game(self) -> None:
         """The same players again, with new dice."""
