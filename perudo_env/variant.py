@@ -21,6 +21,14 @@ def _switch(default: Any, values: tuple[Any, ...], says: str) -> Any:
     return field(default=default, metadata={"values": values, "says": says})
 
 
+class ContradictionError(ValueError):
+    """Values of ``switches`` that cannot hold together; the message says why, and what would be right."""
+
+    def __init__(self, why: str, switches: dict[str, Any] | None = None) -> None:
+        super().__init__(why)
+        self.switches = switches or {}
+
+
 @dataclass(frozen=True)
 class Variant:
     """The switches of one game of Perudo; equal variants play by equal rules, whatever their names.
@@ -58,9 +66,10 @@ class Variant:
             if not any(value == v and type(value) is type(v) for v in values):
                 raise ValueError(f"{switch} = {value!r} is not a value of this switch: use one of {', '.join(map(repr, values))}")
         if self.dice_counts == "hidden" and self.max_bid == "dice_in_play":
-            raise ValueError(
+            raise ContradictionError(
                 "dice_counts = 'hidden' contradicts max_bid = 'dice_in_play': the mask would show the number of dice in play; "
-                "use max_bid = 'starting_dice' or dice_counts = 'public'"
+                "use max_bid = 'starting_dice' or dice_counts = 'public'",
+                {"dice_counts": "hidden", "max_bid": "dice_in_play"},
             )
 
     def __str__(self) -> str:
