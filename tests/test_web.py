@@ -322,6 +322,7 @@ def test_every_switch_is_offered_in_words(server, language):
         ({**ALONE, "window": "1e9"}, "whole number from 0 to 120"),
         ({**ALONE, "variant": "clasic"}, "did you mean"),
         ({**ALONE, "sw_calza": "sometimes"}, "These rules cannot be"),
+        ({**ALONE, "sw_max_bid": "dice_in_play", "sw_dice_counts": "hidden"}, "These do not go together: “What one sees: who is still in, no counts”"),
     ],
 )
 def test_a_table_that_cannot_be_is_refused_with_the_field_at_fault(server, form, told):

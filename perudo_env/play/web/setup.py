@@ -14,7 +14,7 @@ from perudo_env.play.web.rooms import PACES, Options
 from perudo_env.play.words import Words
 from perudo_env.rulebook import value_name
 from perudo_env.rulebook_texts import TITLES
-from perudo_env.variant import SWITCHES, VARIANTS, Variant, switch_values, variant
+from perudo_env.variant import SWITCHES, VARIANTS, ContradictionError, Variant, switch_values, variant
 
 MOST_SEATS = 6
 MOST_NAME = 24
@@ -119,6 +119,12 @@ def _variant(form: Mapping[str, str], words: Words) -> Variant:
             overrides[switch] = next((v for v in switch_values(switch) if str(v) == text), text)
     try:
         return variant(form.get("variant", "classic"), **overrides)
+    except ContradictionError as error:
+        named = (
+            words.gettext("“{title}: {value}”", title=getattr(TITLES[s], words.language), value=value_name(s, v, words.language))
+            for s, v in error.switches.items()
+        )
+        raise SetupError(words.gettext("These do not go together: {switches}.", switches=", ".join(named))) from None
     except ValueError as error:
         raise SetupError(words.gettext("These rules cannot be: {why}", why=error)) from None
 
