@@ -293,11 +293,11 @@ def _layout_of(observations: Int8Array, masks: Int8Array) -> Layout:
 
 
 def load_tables(folder: Path | str = EXACT, variant: Variant | None = None) -> list[RoundTable]:
-    """The tables of a folder; with ``variant``, only those that may hold under its switches.
+    """The tables of a folder and of those inside it; with ``variant``, only those that may hold under its switches.
 
     Raises ``ValueError`` for a folder without any or a file that is no table.
     """
-    paths = sorted(Path(folder).glob("*.npz"))
+    paths = sorted(Path(folder).rglob("*.npz"))
     if not paths:
         raise ValueError(f"{folder} holds no .npz tables: python -m train.solver.ship makes them")
     return [RoundTable.load(p) for p in paths if variant is None or _holds(p, variant)]
@@ -333,6 +333,6 @@ def load_policy(folder: Path | str, variant: Variant | str, num_seats: int) -> T
         raise ValueError(f"{folder} has fallback {fallback!r}: one of {', '.join(registry.BASELINES)} or a checkpoint folder inside belongs there")
     rest = registry.load(folder / fallback, variant, num_seats) if inside else registry.make(fallback, variant, num_seats)
     folders = [EXACT] if about.get("exact") else []
-    if not folders or any(folder.glob("*.npz")):
+    if not folders or any(folder.rglob("*.npz")):
         folders.append(folder)
     return TabularPolicy([t for f in folders for t in load_tables(f, as_variant(variant))], rest)

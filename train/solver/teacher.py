@@ -1,0 +1,78 @@
+"""A teacher for two seats: tables of every round of several variants, and a network for what they leave out.
+
+    python -m train.solver.teacher --network runs/duel/checkpoint --out runs/teacher
+
+Rounds that the shipped exact agent has are its own; the others are solved by recall-limited CFR, in a share of the rounds
+against another agent (see ``recall``). ``train.distill`` teaches all of it to one network. Hours on one core; a killed run
+goes on with the same command, and several may share the work, each with other ``--variants``.
+"""
+
+from __future__ import annotations
+
+import shutil
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated
+
+import tyro
+
+from agents.checkpoint import read_about
+from train.run import provenance
+from train.solver.recall import write_card
+from train.solver.tables import Options as TablesOptions
+from train.solver.tables import run
+
+
+@dataclass
+class Options:
+    """A teacher's tables."""
+
+    out: Annotated[Path, tyro.conf.arg(help="the checkpoint's folder")]
+    network: Annotated[Path, tyro.conf.arg(help="a checkpoint that plays where there is no table")]
+    # the five presets, joker, and each with or without Calza; a table with Calza holds whoever may call it, evening's are
+    # marquoir's, pascal_round's are pascal's
+    variants: tuple[str, ...] = (
+        "classic", "box:dice_counts=public", "pascal", "marquoir", "marquoir:calza=off", "pascal:calza=off",
+        "classic:calza=on_turn", "joker", "box:dice_counts=public,calza=on_turn", "joker:calza=on_turn",
+    )  # fmt: skip
+    starting_dice: int = 5  # of each seat
+    iterations: int = 80  # of a round
+    recall: int = 2  # how many bids are remembered, at least
+    max_states: int = 700_000  # more are, while a round has no more information states than this
+    against: str = "inference"  # an agent who sits in the other seat in a share of the rounds
+    share: float = 0.2  # of those rounds
+    threads: int | None = None  # by default one per core
+
+
+def make(o: Options) -> None:
+    """Solve what is not yet solved, and write the checkpoint. Raises ``ValueError`` for a network that is no checkpoint."""
+    read_about(o.network)
+    for v in o.variants:
+        print(v, file=sys.stderr)
+        folder = o.out / "".join(c if c.isalnum() or c == "_" else "-" for c in v)
+        run(
+            TablesOptions(
+                folder, v, o.starting_dice, exact_gib=0.0, recall=o.recall, max_states=o.max_states, iterations=o.iterations,
+                threads=o.threads, alone=True, against=o.against, share=o.share,
+            )
+        )
+    shutil.copytree(o.network, o.out / "network", dirs_exist_ok=True)
+    what = f"rounds from {o.starting_dice} dice, {o.share} of them against {o.against}, under {'; '.join(o.variants)}"
+    write_card(o.out, {"kind": "recall", "fallback": "network", "exact": True, "what": what, **provenance()})
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Make the teacher."""
+    o = tyro.cli(Options, args=arguments, prog="python -m train.solver.teacher", description=__doc__)
+    try:
+        make(o)
+    except (ValueError, OSError) as error:
+        print(f"error: {error}", file=sys.stderr)
+        return 2
+    print(f"the teacher is in {o.out}: python -m train.distill configs/duel-distill.yaml teacher.agent={o.out}")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
