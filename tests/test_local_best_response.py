@@ -8,12 +8,12 @@ import pytest
 import agents
 import perudo_env as pe
 from agents.beliefs import FIRST_HAND, HANDS
+from agents.hand_beliefs import HandBeliefs
+from agents.lookahead import Effort, Lookahead, call_pay, deal_rows, last_returns
 from perudo_env.policy import Int8Array, SampledPolicy
 from perudo_env.variant import parse_variant
 from train.evaluate.exploitability import nash_conv
-from train.evaluate.hand_beliefs import HandBeliefs
 from train.evaluate.local_best_response import Table, local_best_response, main
-from train.evaluate.lookahead import Effort, Lookahead, call_pay, deal_rows, last_returns
 from train.solver.match import match_exploitability
 
 UNIFORM = pe.UniformPolicy()

@@ -13,6 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from agents.beliefs import FIRST_HAND, HAND_CHANCES, HANDS, add_matches
+from agents.probs import check_probs
 from agents.public_tree import HAND_BASE, round_record
 from perudo_env.actions import bid_id
 from perudo_env.batch import Batch
@@ -23,7 +24,6 @@ from perudo_env.policy import Policy
 from perudo_env.rules import fill_mask, matches
 from perudo_env.state import Phase
 from perudo_env.variant import MAX_FACES, MAX_SEATS, MAX_STARTING_DICE, Variant
-from train.evaluate.probs import check_probs
 
 CHUNK = 16384  # about how many observations a policy is asked at once
 FloatArray = npt.NDArray[np.float64]

@@ -9,21 +9,30 @@ Samples go to the actions that look best, by sequential halving (Karnin, Koren a
 from __future__ import annotations
 
 from dataclasses import dataclass
+from enum import IntEnum
 
 import numpy as np
 import numpy.typing as npt
 
 from agents.beliefs import FIRST_HAND, HANDS
+from agents.hand_beliefs import FloatArray, HandBeliefs, IntArray
 from perudo_env.actions import CALZA, DUDO, PACO, PASS, bid_id
 from perudo_env.batch import Batch
 from perudo_env.jit import kernel
 from perudo_env.policy import Policy
 from perudo_env.rules import apply, dice_in_play, round_return
 from perudo_env.state import copied
-from train.evaluate.hand_beliefs import FloatArray, HandBeliefs, IntArray
-from train.solver.payoffs import Ending
 
 CHUNK = 32768  # about how many games are played on at once
+
+
+class Ending(IntEnum):
+    """How a call ends a round for the caller."""
+
+    DUDO_WRONG = 0  # the bid holds
+    DUDO_RIGHT = 1
+    CALZA_WRONG = 2
+    CALZA_RIGHT = 3
 
 
 @dataclass(frozen=True)
