@@ -198,18 +198,38 @@ class HandBeliefs:
             actions[games] = self._act(rows[games], seats[games], groups[games] - here[0], rows[examples[here]], possible[here], draws[games])
         return actions
 
+    def learn(self, rows: IntArray, actions: IntArray, slip: float = 0.0) -> None:
+        """Learn from given actions, one a row, before they are played; each is a uniform legal one with chance ``slip``.
+
+        An action that no hand of the policy's would take tells nothing.
+        """
+        seats = self.batch.seat[rows].astype(np.int64)
+        which, dealt = np.nonzero(self.weights[rows, seats] > 0)
+        probs, masks = self._ask(rows[which], dealt)
+        of = np.arange(which.size), actions[which]
+        likelihood = np.zeros((rows.size, NUM_HANDS))
+        likelihood[which, dealt] = (1 - slip) * probs[of] + slip * masks[of] / masks.sum(axis=1)
+        learnt = self.weights[rows, seats] * likelihood
+        total = learnt.sum(axis=1, keepdims=True)
+        self.weights[rows, seats] = np.divide(learnt, total, out=self.weights[rows, seats], where=total > 0)
+
     def _act(
         self, rows: IntArray, seats: IntArray, groups: IntArray, examples: IntArray, possible: npt.NDArray[np.bool_], draws: FloatArray
     ) -> IntArray:
         which, dealt = np.nonzero(possible)
-        seen, masks = self._observe(examples[which], dealt)
-        probs = np.asarray(self.policy.probs(seen, masks), np.float64)
-        check_probs(probs, masks, lambda k: infostate(self.batch, int(examples[which[k]]), HANDS[dealt[k]]))
+        probs, _ = self._ask(examples[which], dealt)
         first = np.concatenate([[0], np.cumsum(possible.sum(axis=1))])
         actions = np.zeros(rows.size, np.int64)
         held = hand_ids(self.batch.states["hands"][rows, seats])
         draw_and_learn(probs, first, dealt, rows, seats, groups, held, draws, self.weights, actions)
         return actions
+
+    def _ask(self, rows: IntArray, dealt: IntArray) -> tuple[FloatArray, npt.NDArray[np.int8]]:
+        """The policy's probabilities for the seat to act in each row with hand number ``dealt``, checked, and the masks."""
+        seen, masks = self._observe(rows, dealt)
+        probs = np.asarray(self.policy.probs(seen, masks), np.float64)
+        check_probs(probs, masks, lambda k: infostate(self.batch, int(rows[k]), HANDS[dealt[k]]))
+        return probs, masks
 
     def _observe(self, rows: IntArray, dealt: IntArray) -> tuple[npt.NDArray[np.int8], npt.NDArray[np.int8]]:
         b = self.batch
