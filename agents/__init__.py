@@ -51,9 +51,12 @@ def make(name_or_path: str | Path, variant: Variant | str, num_seats: int) -> Po
     if text in names():
         return load(CHECKPOINTS / text, variant, num_seats)
     if text.startswith(SEARCH):
-        from agents.search import SearchPolicy  # here: most agents need nothing of it
+        from agents.search import SearchPolicy  # here: it costs a second, and most agents do without
 
-        return SearchPolicy(make(text.removeprefix(SEARCH), variant, num_seats), variant, num_seats)
+        under = make(text.removeprefix(SEARCH), variant, num_seats)
+        if isinstance(under, ActOnly | SearchPolicy):
+            raise ValueError(f"agent {text!r}: search needs an agent that states probs, and that does not search itself")
+        return SearchPolicy(under, variant, num_seats)
     if ":" in text:
         return _policy(text, _called(text, variant, num_seats))
     raise ValueError(

@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from enum import IntEnum
+from itertools import count
 
 import numpy as np
 import numpy.typing as npt
@@ -43,6 +44,8 @@ class Effort:
     """Actions besides calls that are tried: those that most likely hold."""
     samples: int = 12
     """Games of a try in each halving; eight times as many for the last one left."""
+    longest: int = 1000
+    """Actions after which a round that is played on is doubted."""
 
 
 @kernel
@@ -186,7 +189,9 @@ class Lookahead:
         batch.act(actions)
         doubted = np.full(rows.size, np.nan)
         left = np.flatnonzero(~batch.is_over)
-        while left.size:
+        for played in count():
+            if not left.size:
+                break
             masks = batch.masks(left)
             mine = (batch.seat[left] == me[left]) & (masks[:, DUDO] == 1) & np.isnan(doubted[left])
             if mine.any():
@@ -194,7 +199,11 @@ class Lookahead:
                 doubt = batch.take(games)
                 doubt.act(np.full(games.size, int(DUDO)))
                 doubted[games] = self.pay(doubt.states, me[games])
-            batch.act(self.policy.act(batch.observe(left), masks, rng), left)
+            if played < self.effort.longest:
+                actions = self.policy.act(batch.observe(left), masks, rng)
+            else:
+                actions = np.where(masks[:, DUDO], DUDO, PASS)
+            batch.act(actions, left)
             left = left[~batch.is_over[left]]
         followed = self.pay(batch.states, me)
         return np.stack([followed, np.where(np.isnan(doubted), followed, doubted)], axis=1)

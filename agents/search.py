@@ -20,7 +20,7 @@ import numpy.typing as npt
 
 from agents.features import Seen, layout_of, read_all
 from agents.hand_beliefs import FloatArray, HandBeliefs, IntArray
-from agents.lookahead import Lookahead, Pay, round_pay
+from agents.lookahead import Effort, Lookahead, Pay, round_pay
 from perudo_env.actions import CALZA, DUDO, FIRST_BID, PASS, quantity_of
 from perudo_env.batch import Batch, deal_row, open_row
 from perudo_env.observation import Layout
@@ -43,6 +43,8 @@ class Thought:
     """A raise that the agent finds less likely than this is not tried."""
     samples: int = 32
     """Rounds played out for each; three times as many more for the best three."""
+    longest: int = 40
+    """Actions after which a round that is played out is doubted: it bounds the time of a move."""
     temperature: float = 0.05
     """Probabilities are multiplied by exp(value / temperature), values in own dice."""
     slip: float = 0.02
@@ -80,7 +82,8 @@ class SearchPolicy(SampledPolicy):
 
     def values(self, beliefs: HandBeliefs, mask: Int8Array, prior: FloatArray, rng: np.random.Generator) -> FloatArray:
         """What each action is worth to the seat to act in the one game of ``beliefs``; minus infinity where it was not tried."""
-        ahead, row = Lookahead(beliefs, self.policy, pay=self.pay), np.zeros(1, np.int64)
+        effort, row = Effort(longest=self.thought.longest), np.zeros(1, np.int64)
+        ahead = Lookahead(beliefs, self.policy, effort, self.pay)
         values = ahead.call_values(row, mask[None], *beliefs.chances(row))[0]
         score = np.where(mask > 0, prior, 0.0)
         score[[DUDO, CALZA]] = 0.0
