@@ -43,13 +43,20 @@ def hand_ids(counts: npt.NDArray[np.int8]) -> IntArray:
 @lru_cache
 def match_counts(variant: Variant, palifico: bool) -> IntArray:
     """How many dice of each hand match each face, ``(6, NUM_HANDS)``; asked of the engine."""
-    states = round_record(variant, (1, 1), palifico, 2)
     out = np.zeros((MAX_FACES, NUM_HANDS), np.int64)
-    for h in range(NUM_HANDS):
-        states[0]["hands"][0], states[0]["hands"][1] = HANDS[h], 0
-        for face in range(1, MAX_FACES + 1):
-            out[face - 1, h] = matches(states[0], bid_id(1, face))
+    count_matches(round_record(variant, (1, 1), palifico, 2), HANDS, out)
     return out
+
+
+@kernel
+def count_matches(states: np.ndarray, hands: np.ndarray, out: np.ndarray) -> None:
+    """Write how many dice of each hand match each face in the round of ``states[0]``, whose hands are overwritten."""
+    s = states[0]
+    s["hands"][:] = 0
+    for h in range(hands.shape[0]):
+        s["hands"][0] = hands[h]
+        for face in range(1, MAX_FACES + 1):
+            out[face - 1, h] = matches(s, bid_id(1, face))
 
 
 @kernel
