@@ -16,14 +16,12 @@ from dataclasses import dataclass
 from zlib import crc32
 
 import numpy as np
-import numpy.typing as npt
 
-from agents.features import Seen, layout_of, read_all
+from agents.features import layout_of, read_all
 from agents.hand_beliefs import FloatArray, HandBeliefs, IntArray
 from agents.lookahead import Effort, Lookahead, Pay, round_pay
 from perudo_env.actions import CALZA, DUDO, FIRST_BID, PASS, quantity_of
 from perudo_env.batch import Batch, deal_row, open_row
-from perudo_env.observation import Layout
 from perudo_env.policy import Int8Array, Policy, SampledPolicy
 from perudo_env.state import Phase
 from perudo_env.variant import MAX_STARTING_DICE, Variant, as_variant, highest_quantity, table_size
@@ -64,16 +62,15 @@ class SearchPolicy(SampledPolicy):
     def probs(self, observations: Int8Array, masks: Int8Array) -> FloatArray:
         """The agent's probabilities, tilted by what the search finds; its own where dice counts are hidden or nothing is to choose."""
         out = np.array(self.policy.probs(observations, masks), np.float64)
-        seen = read_all(observations, masks)
-        lay = layout_of(observations, masks)
-        for i in np.flatnonzero((seen["counts_hidden"] == 0) & (masks.sum(axis=1) > 1)):
-            out[i] = self._tilted(observations[i], masks[i], out[i], seen[i], lay)
+        counts_hidden = read_all(observations, masks)["counts_hidden"]
+        for i in np.flatnonzero((counts_hidden == 0) & (masks.sum(axis=1) > 1)):
+            out[i] = self._tilted(observations[i], masks[i], out[i])
         return out
 
-    def _tilted(self, observation: Int8Array, mask: Int8Array, prior: FloatArray, seen: Seen, lay: Layout) -> FloatArray:
+    def _tilted(self, observation: Int8Array, mask: Int8Array, prior: FloatArray) -> FloatArray:
         rng = np.random.default_rng([self.thought.seed, crc32(observation.tobytes())])
-        spent = lay.get(observation, "palifico_spent")[: self.num_seats]
-        values = self.values(remembered(self.policy, self.variant, self.num_seats, seen, spent, mask, lay, self.thought.slip), mask, prior, rng)
+        beliefs = remembered(self.policy, self.variant, self.num_seats, observation, mask, self.thought.slip)
+        values = self.values(beliefs, mask, prior, rng)
         known = np.isfinite(values)
         # a call may be right although the agent would not think of it
         weights = np.where(known, np.maximum(prior, self.thought.least), 0.0)
@@ -104,18 +101,17 @@ class SearchPolicy(SampledPolicy):
         return means.max(axis=1)
 
 
-def remembered(
-    policy: Policy, variant: Variant, num_seats: int, seen: Seen, spent: npt.NDArray[np.int8], mask: Int8Array, lay: Layout, slip: float
-) -> HandBeliefs:
+def remembered(policy: Policy, variant: Variant, num_seats: int, observation: Int8Array, mask: Int8Array, slip: float) -> HandBeliefs:
     """A game at the position that an observation shows, and what its bids tell of the other hands.
 
     The viewer is seat 0. The round is played again from its opening, so that every seat's own question can be put.
     """
+    lay, seen = layout_of(observation[None], mask[None]), read_all(observation[None], mask[None])[0]
     batch = Batch(variant, num_seats, 1, 0, pad_to=lay)
     batch.reset(dice=seen["dice"][None, :num_seats])
     batch.states["total_at_start"] = total_at_start(variant, num_seats, mask)
     open_row(batch.states, 0, int(seen["opener"]), bool(seen["is_palifico"]))
-    batch.states["palifico_spent"][0, :num_seats] = spent
+    batch.states["palifico_spent"][0, :num_seats] = lay.get(observation, "palifico_spent")[:num_seats]
     hands = np.zeros((num_seats, seen["own"].size), np.int8)
     hands[0] = seen["own"]
     deal_row(batch.states, 0, hands)
@@ -137,7 +133,7 @@ def _say(beliefs: HandBeliefs, action: int, slip: float) -> None:
 
 
 def total_at_start(variant: Variant, num_seats: int, mask: Int8Array) -> int:
-    """T0: as the highest legal bid shows it, or that of a full table."""
+    """T0: as the highest legal bid shows it; where no bid is legal, that of a full table."""
     full = variant.total_at_start(num_seats)
     bids = np.flatnonzero(mask[FIRST_BID:]) + FIRST_BID
     if not bids.size or variant.max_bid == "dice_in_play":

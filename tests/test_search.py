@@ -12,7 +12,6 @@ import pytest
 import agents
 import perudo_env as pe
 from agents.beliefs import FIRST_HAND, HAND_CHANCES, HANDS
-from agents.features import layout_of, read_all
 from agents.hand_beliefs import HandBeliefs
 from agents.search import STRENGTH, SearchPolicy, Thought, remembered
 from perudo_env.policy import Int8Array, Policy, SampledPolicy
@@ -27,10 +26,7 @@ SLIP = 0.1
 
 def beliefs_of(game: pe.Game, policy: Policy, slip: float = 0.0) -> HandBeliefs:
     """What the seat to act remembers, told by its observation alone."""
-    seen, mask = game.observation(game.seat), game.action_mask()
-    lay = layout_of(seen[None], mask[None])
-    spent = lay.get(seen, "palifico_spent")
-    return remembered(policy, game.variant, game.num_seats, read_all(seen[None], mask[None])[0], spent, mask, lay, slip)
+    return remembered(policy, game.variant, game.num_seats, game.observation(game.seat), game.action_mask(), slip)
 
 
 def positions(num_games: int, variant: Variant | None = None, num_seats: int | None = None) -> list[pe.Game]:
