@@ -39,7 +39,7 @@ class Thought:
     """Raises (or a pass) that are played out: those the agent finds likeliest."""
     least: float = 0.01
     """A raise that the agent finds less likely than this is not tried."""
-    samples: int = 32
+    samples: int = 64
     """Rounds played out for each; three times as many more for the best three."""
     longest: int = 40
     """Actions after which a round that is played out is doubted: it bounds the time of a move."""
