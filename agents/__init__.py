@@ -29,12 +29,15 @@ LOADERS: dict[str, str] = {
 }
 """How learned agents are read: the ``kind`` in a folder's ``policy.json`` -> ``module:function(folder, variant, num_seats)``."""
 
+SEARCH = "search:"
+"""Before the name of an agent that states ``probs``: that agent, thinking ahead at every decision (``agents.search``)."""
+
 CHECKPOINTS = Path(__file__).parent / "checkpoints"
 """Shipped checkpoints: each folder's name is the name of an agent."""
 
 
 def make(name_or_path: str | Path, variant: Variant | str, num_seats: int) -> Policy:
-    """The agent of a name, a checkpoint folder, or ``package.module:factory``, for a table of ``num_seats``.
+    """The agent of a name, a checkpoint folder, or ``package.module:factory``, for a table of ``num_seats``; or ``search:`` and one of these.
 
     A factory is called as ``factory(variant, num_seats)``; what it gives must have ``act``, and may have ``probs``. Raises ``ValueError`` for anything else, naming the
     nearest known name, and for whatever does not give a Policy.
@@ -47,6 +50,13 @@ def make(name_or_path: str | Path, variant: Variant | str, num_seats: int) -> Po
         return load(text, variant, num_seats)
     if text in names():
         return load(CHECKPOINTS / text, variant, num_seats)
+    if text.startswith(SEARCH):
+        from agents.search import SearchPolicy  # here: it costs a second, and most agents do without
+
+        under = make(text.removeprefix(SEARCH), variant, num_seats)
+        if isinstance(under, ActOnly | SearchPolicy):
+            raise ValueError(f"agent {text!r}: search needs an agent that states probs, and that does not search itself")
+        return SearchPolicy(under, variant, num_seats)
     if ":" in text:
         return _policy(text, _called(text, variant, num_seats))
     raise ValueError(

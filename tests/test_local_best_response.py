@@ -8,12 +8,12 @@ import pytest
 import agents
 import perudo_env as pe
 from agents.beliefs import FIRST_HAND, HANDS
+from agents.hand_beliefs import HandBeliefs
+from agents.lookahead import Effort, Lookahead, call_pay, deal_rows, last_returns
 from perudo_env.policy import Int8Array, SampledPolicy
 from perudo_env.variant import parse_variant
 from train.evaluate.exploitability import nash_conv
-from train.evaluate.hand_beliefs import HandBeliefs
 from train.evaluate.local_best_response import Table, local_best_response, main
-from train.evaluate.lookahead import Effort, Lookahead, call_pay, deal_rows, last_returns
 from train.solver.match import match_exploitability
 
 UNIFORM = pe.UniformPolicy()
@@ -49,20 +49,21 @@ def test_the_belief_is_bayes_rule_on_the_policy_s_answers(v: str, dice: tuple[in
     for row in longest:
         for seat, d in enumerate(dice):
             numbers = np.arange(FIRST_HAND[d], FIRST_HAND[d + 1])
-            likelihood = [_likelihood(policy, variant, dice, said[row], seat, h, int(batch.states["total_at_start"][0])) for h in numbers]
+            likelihood = [likelihood_of(policy, variant, dice, said[row], seat, h, int(batch.states["total_at_start"][0])) for h in numbers]
             expected = prior[row, seat, numbers] * likelihood
             assert beliefs.weights[row, seat, numbers] == pytest.approx(expected / expected.sum(), abs=1e-12)
             assert beliefs.weights[row, seat].sum() == pytest.approx(1)
 
 
-def _likelihood(policy: SampledPolicy, v: pe.Variant, dice: tuple[int, ...], said: list[int], seat: int, hand: int, total: int) -> float:
-    """The chance that a seat with this hand says what it has said, one question after the other."""
+def likelihood_of(policy: SampledPolicy, v: pe.Variant, dice: tuple[int, ...], said: list[int], seat: int, hand: int, total: int, slip: float = 0.0) -> float:
+    """The chance that a seat with this hand says what it has said, one question after the other; at random with chance ``slip``."""
     dealt = [[2] * d for d in dice]
     dealt[seat] = [face + 1 for face in range(6) for _ in range(HANDS[hand, face])]
     game, chance = pe.Game.from_hands(v, dealt, total_at_start=total), 1.0
     for action in said:
         if game.seat == seat:
-            chance *= policy.probs(game.observation(seat)[None], game.action_mask()[None])[0, action]
+            mask = game.action_mask()
+            chance *= (1 - slip) * policy.probs(game.observation(seat)[None], mask[None])[0, action] + slip * mask[action] / mask.sum()
         game.act(action)
     return chance
 

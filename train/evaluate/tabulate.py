@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
+from agents.probs import check_probs
 from agents.public_tree import Graph, PublicTree, bids_of_node, descend, hands, round_record
 from perudo_env.actions import ACTIONS, Call, num_actions
 from perudo_env.game import Game
@@ -13,7 +14,6 @@ from perudo_env.observation import encode, encode_switches, layout
 from perudo_env.policy import Policy
 from perudo_env.rules import fill_mask
 from perudo_env.state import Phase
-from train.evaluate.probs import check_probs
 
 IntArray = npt.NDArray[np.int64]
 CHUNK = 8192  # about how many observations a policy is asked at once

@@ -8,25 +8,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from enum import IntEnum
 
 import numpy as np
 import numpy.typing as npt
 
+from agents.lookahead import Ending
 from agents.public_tree import round_record, set_bids
 from perudo_env.actions import CALZA, DUDO, PACO, bid_id
 from perudo_env.rules import Reward, apply, final_return, round_return
 from perudo_env.state import Phase
 from perudo_env.variant import Variant
-
-
-class Ending(IntEnum):
-    """How a call ends a round for the caller."""
-
-    DUDO_WRONG = 0  # the bid holds
-    DUDO_RIGHT = 1
-    CALZA_WRONG = 2
-    CALZA_RIGHT = 3
 
 
 @dataclass(frozen=True)

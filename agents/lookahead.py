@@ -8,22 +8,32 @@ Samples go to the actions that look best, by sequential halving (Karnin, Koren a
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
+from enum import IntEnum
+from itertools import count
 
 import numpy as np
 import numpy.typing as npt
 
 from agents.beliefs import FIRST_HAND, HANDS
+from agents.hand_beliefs import FloatArray, HandBeliefs, IntArray
 from perudo_env.actions import CALZA, DUDO, PACO, PASS, bid_id
-from perudo_env.batch import Batch
 from perudo_env.jit import kernel
 from perudo_env.policy import Policy
 from perudo_env.rules import apply, dice_in_play, round_return
 from perudo_env.state import copied
-from train.evaluate.hand_beliefs import FloatArray, HandBeliefs, IntArray
-from train.solver.payoffs import Ending
 
 CHUNK = 32768  # about how many games are played on at once
+
+
+class Ending(IntEnum):
+    """How a call ends a round for the caller."""
+
+    DUDO_WRONG = 0  # the bid holds
+    DUDO_RIGHT = 1
+    CALZA_WRONG = 2
+    CALZA_RIGHT = 3
 
 
 @dataclass(frozen=True)
@@ -34,6 +44,8 @@ class Effort:
     """Actions besides calls that are tried: those that most likely hold."""
     samples: int = 12
     """Games of a try in each halving; eight times as many for the last one left."""
+    longest: int = 1000
+    """Actions after which a round that is played on is doubted."""
 
 
 @kernel
@@ -67,53 +79,69 @@ def last_returns(states: np.ndarray, seats: np.ndarray, out: np.ndarray) -> None
 
 
 @kernel
-def call_returns(states: np.ndarray, call: int, pacos: bool, all_dice: bool, out: np.ndarray) -> None:
-    """Write what the seat to act is paid for a call, if all dice show Pacos or none, on a bid of one Paco or of all dice."""
+def end_by_call(states: np.ndarray, call: int, pacos: bool, all_dice: bool) -> None:
+    """Let the seat to act call, if all dice show Pacos or none, on a bid of one Paco or of all dice."""
     for k in range(states.size):
         s = states[k]
-        caller = s["seat"]
         s["hands"][:] = 0
         for seat in range(s["num_seats"]):
             s["hands"][seat, PACO - 1 if pacos else PACO] = s["dice"][seat]
         s["bids"][s["num_bids"] - 1] = bid_id(dice_in_play(s) if all_dice else 1, PACO)
         apply(s, call)
-        out[k] = round_return(s, caller)
 
 
-def call_pay(states: np.ndarray) -> FloatArray:
+Pay = Callable[[np.ndarray, IntArray], FloatArray]
+"""What the round that ended last is worth to one seat of each record: ``(states, seats) -> (rows,)``."""
+
+
+def round_pay(states: np.ndarray, seats: IntArray) -> FloatArray:
+    """The return of the round that ended last."""
+    out = np.empty(states.size)
+    last_returns(states, seats, out)
+    return out
+
+
+def call_pay(states: np.ndarray, pay: Pay = round_pay) -> FloatArray:
     """What each ``Ending`` of a call pays the seat to act, ``(rows, 4)``; asked of the engine on dealt hands."""
     out = np.zeros((len(Ending), states.size))
     for ending, call, pacos, all_dice in (
         (Ending.DUDO_WRONG, DUDO, True, False), (Ending.DUDO_RIGHT, DUDO, False, False),
         (Ending.CALZA_WRONG, CALZA, False, False), (Ending.CALZA_RIGHT, CALZA, True, True),
     ):  # fmt: skip
-        call_returns(copied(states), int(call), pacos, all_dice, out[ending])
+        ended = copied(states)
+        end_by_call(ended, int(call), pacos, all_dice)
+        out[ending] = pay(ended, states["seat"].astype(np.int64))
     return out.T
 
 
 class Lookahead:
-    """Chooses actions at tables of ``beliefs``, where all other seats play ``policy``, for the return of the round."""
+    """Values actions at tables of ``beliefs``, where all other seats play ``policy``, by what the round then ``pay``s."""
 
-    def __init__(self, beliefs: HandBeliefs, policy: Policy, effort: Effort | None = None) -> None:
-        self.beliefs, self.policy, self.effort = beliefs, policy, effort or Effort()
+    def __init__(self, beliefs: HandBeliefs, policy: Policy, effort: Effort | None = None, pay: Pay = round_pay) -> None:
+        self.beliefs, self.policy, self.effort, self.pay = beliefs, policy, effort or Effort(), pay
 
     def act(self, rows: IntArray, rng: np.random.Generator) -> IntArray:
         """The best action found in each of ``rows``, int64."""
-        batch = self.beliefs.batch
-        masks = batch.masks(rows)
+        masks = self.beliefs.batch.masks(rows)
         holds, exactly = self.beliefs.chances(rows)
+        values = self.call_values(rows, masks, holds, exactly)
+        self._value_raises(rows, self._candidates(masks, holds), values, rng)
+        return values.argmax(axis=1)
+
+    def call_values(self, rows: IntArray, masks: npt.NDArray[np.int8], holds: FloatArray, exactly: FloatArray) -> FloatArray:
+        """The exact values of Dudo and Calza where they are legal, given ``beliefs.chances``; minus infinity for all else."""
+        batch = self.beliefs.batch
         values = np.full(masks.shape, -np.inf)
         bidden = np.flatnonzero(batch.states["num_bids"][rows] > 0)
         if bidden.size:
             games = rows[bidden]
-            pay = call_pay(batch.states[games])
+            pay = call_pay(batch.states[games], self.pay)
             standing = batch.states["bids"][games, batch.states["num_bids"][games] - 1]
             true, exact = holds[bidden, standing], exactly[bidden]
             values[bidden, DUDO] = true * pay[:, Ending.DUDO_WRONG] + (1 - true) * pay[:, Ending.DUDO_RIGHT]
             values[bidden, CALZA] = exact * pay[:, Ending.CALZA_RIGHT] + (1 - exact) * pay[:, Ending.CALZA_WRONG]
         values[masks == 0] = -np.inf
-        self._value_raises(rows, self._candidates(masks, holds), values, rng)
-        return values.argmax(axis=1)
+        return values
 
     def _candidates(self, masks: npt.NDArray[np.int8], holds: FloatArray) -> npt.NDArray[np.bool_]:
         """The actions to try in each row: a pass, and the bids that most likely hold, the higher of equals."""
@@ -131,7 +159,7 @@ class Lookahead:
         where, actions = np.nonzero(tried)
         sums, count = np.zeros((where.size, 2)), 0
         while where.size and np.bincount(where).max() > 1:
-            sums += self._try(rows[where], actions, where, self.effort.samples, rng) * self.effort.samples
+            sums += self.play_out(rows[where], actions, where, self.effort.samples, rng) * self.effort.samples
             count += self.effort.samples
             score = sums.max(axis=1) / count
             order = np.lexsort((-score, where))
@@ -140,9 +168,9 @@ class Lookahead:
             kept = np.sort(order[place < -(-sizes[where[order]] // 2)])
             where, actions, sums = where[kept], actions[kept], sums[kept]
         if where.size:
-            values[where, actions] = self._try(rows[where], actions, where, 8 * self.effort.samples, rng).max(axis=1)
+            values[where, actions] = self.play_out(rows[where], actions, where, 8 * self.effort.samples, rng).max(axis=1)
 
-    def _try(self, rows: IntArray, actions: IntArray, groups: IntArray, samples: int, rng: np.random.Generator) -> FloatArray:
+    def play_out(self, rows: IntArray, actions: IntArray, groups: IntArray, samples: int, rng: np.random.Generator) -> FloatArray:
         """The mean return of each action under both plans, ``(tries, 2)``; tries of one group meet the same hands."""
         draws = rng.random((groups.max() + 1, samples, self.beliefs.batch.num_seats))
         out = np.zeros((rows.size, 2))
@@ -161,21 +189,21 @@ class Lookahead:
         batch.act(actions)
         doubted = np.full(rows.size, np.nan)
         left = np.flatnonzero(~batch.is_over)
-        while left.size:
+        for played in count():
+            if not left.size:
+                break
             masks = batch.masks(left)
             mine = (batch.seat[left] == me[left]) & (masks[:, DUDO] == 1) & np.isnan(doubted[left])
             if mine.any():
                 games = left[mine]
                 doubt = batch.take(games)
                 doubt.act(np.full(games.size, int(DUDO)))
-                doubted[games] = _returns(doubt, me[games])
-            batch.act(self.policy.act(batch.observe(left), masks, rng), left)
+                doubted[games] = self.pay(doubt.states, me[games])
+            if played < self.effort.longest:
+                actions = self.policy.act(batch.observe(left), masks, rng)
+            else:
+                actions = np.where(masks[:, DUDO], DUDO, PASS)
+            batch.act(actions, left)
             left = left[~batch.is_over[left]]
-        followed = _returns(batch, me)
+        followed = self.pay(batch.states, me)
         return np.stack([followed, np.where(np.isnan(doubted), followed, doubted)], axis=1)
-
-
-def _returns(batch: Batch, seats: IntArray) -> FloatArray:
-    out = np.empty(batch.num_games)
-    last_returns(batch.states, seats, out)
-    return out

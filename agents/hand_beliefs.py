@@ -13,6 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from agents.beliefs import FIRST_HAND, HAND_CHANCES, HANDS, add_matches
+from agents.probs import check_probs
 from agents.public_tree import HAND_BASE, round_record
 from perudo_env.actions import bid_id
 from perudo_env.batch import Batch
@@ -23,7 +24,6 @@ from perudo_env.policy import Policy
 from perudo_env.rules import fill_mask, matches
 from perudo_env.state import Phase
 from perudo_env.variant import MAX_FACES, MAX_SEATS, MAX_STARTING_DICE, Variant
-from train.evaluate.probs import check_probs
 
 CHUNK = 16384  # about how many observations a policy is asked at once
 FloatArray = npt.NDArray[np.float64]
@@ -43,13 +43,20 @@ def hand_ids(counts: npt.NDArray[np.int8]) -> IntArray:
 @lru_cache
 def match_counts(variant: Variant, palifico: bool) -> IntArray:
     """How many dice of each hand match each face, ``(6, NUM_HANDS)``; asked of the engine."""
-    states = round_record(variant, (1, 1), palifico, 2)
     out = np.zeros((MAX_FACES, NUM_HANDS), np.int64)
-    for h in range(NUM_HANDS):
-        states[0]["hands"][0], states[0]["hands"][1] = HANDS[h], 0
-        for face in range(1, MAX_FACES + 1):
-            out[face - 1, h] = matches(states[0], bid_id(1, face))
+    count_matches(round_record(variant, (1, 1), palifico, 2), HANDS, out)
     return out
+
+
+@kernel
+def count_matches(states: np.ndarray, hands: np.ndarray, out: np.ndarray) -> None:
+    """Write how many dice of each hand match each face in the round of ``states[0]``, whose hands are overwritten."""
+    s = states[0]
+    s["hands"][:] = 0
+    for h in range(hands.shape[0]):
+        s["hands"][0] = hands[h]
+        for face in range(1, MAX_FACES + 1):
+            out[face - 1, h] = matches(s, bid_id(1, face))
 
 
 @kernel
@@ -198,18 +205,38 @@ class HandBeliefs:
             actions[games] = self._act(rows[games], seats[games], groups[games] - here[0], rows[examples[here]], possible[here], draws[games])
         return actions
 
+    def learn(self, rows: IntArray, actions: IntArray, slip: float = 0.0) -> None:
+        """Learn from given actions, one a row, before they are played; each is a uniform legal one with chance ``slip``.
+
+        An action that no hand of the policy's would take tells nothing.
+        """
+        seats = self.batch.seat[rows].astype(np.int64)
+        which, dealt = np.nonzero(self.weights[rows, seats] > 0)
+        probs, masks = self._ask(rows[which], dealt)
+        of = np.arange(which.size), actions[which]
+        likelihood = np.zeros((rows.size, NUM_HANDS))
+        likelihood[which, dealt] = (1 - slip) * probs[of] + slip * masks[of] / masks.sum(axis=1)
+        learnt = self.weights[rows, seats] * likelihood
+        total = learnt.sum(axis=1, keepdims=True)
+        self.weights[rows, seats] = np.divide(learnt, total, out=self.weights[rows, seats], where=total > 0)
+
     def _act(
         self, rows: IntArray, seats: IntArray, groups: IntArray, examples: IntArray, possible: npt.NDArray[np.bool_], draws: FloatArray
     ) -> IntArray:
         which, dealt = np.nonzero(possible)
-        seen, masks = self._observe(examples[which], dealt)
-        probs = np.asarray(self.policy.probs(seen, masks), np.float64)
-        check_probs(probs, masks, lambda k: infostate(self.batch, int(examples[which[k]]), HANDS[dealt[k]]))
+        probs, _ = self._ask(examples[which], dealt)
         first = np.concatenate([[0], np.cumsum(possible.sum(axis=1))])
         actions = np.zeros(rows.size, np.int64)
         held = hand_ids(self.batch.states["hands"][rows, seats])
         draw_and_learn(probs, first, dealt, rows, seats, groups, held, draws, self.weights, actions)
         return actions
+
+    def _ask(self, rows: IntArray, dealt: IntArray) -> tuple[FloatArray, npt.NDArray[np.int8]]:
+        """The policy's probabilities for the seat to act in each row with hand number ``dealt``, checked, and the masks."""
+        seen, masks = self._observe(rows, dealt)
+        probs = np.asarray(self.policy.probs(seen, masks), np.float64)
+        check_probs(probs, masks, lambda k: infostate(self.batch, int(rows[k]), HANDS[dealt[k]]))
+        return probs, masks
 
     def _observe(self, rows: IntArray, dealt: IntArray) -> tuple[npt.NDArray[np.int8], npt.NDArray[np.int8]]:
         b = self.batch
