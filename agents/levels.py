@@ -15,6 +15,10 @@ from perudo_env.variant import Variant
 
 LEVELS: dict[str, str] = {"novice": "bluffer", "regular": "odds", "expert": "inference", "master": "table"}
 """Level -> agent, weakest first; the last one also gives hints."""
+TWO_SEATS: dict[str, str] = {"master": "duel"}
+"""Levels that have another agent where only two play."""
+SEARCHING = ("search:duel", "search:table")
+"""Slower agents that people may pick besides those with a name of their own."""
 STAND_IN = "inference"
 """Who plays as a level at a table that its agent was not trained for."""
 
@@ -23,8 +27,9 @@ MEASURED = Path(__file__).parent / "levels.json"
 
 def make(name: str, variant: Variant | str, num_seats: int) -> Policy:
     """The agent of a level or a name for a table; a level whose agent was not trained for such a table has a stand-in."""
+    agent = TWO_SEATS.get(name) if num_seats == 2 else None
     try:
-        return agents.make(LEVELS.get(name, name), variant, num_seats)
+        return agents.make(agent or LEVELS.get(name, name), variant, num_seats)
     except ValueError:
         if name not in LEVELS:
             raise
@@ -41,4 +46,4 @@ def lineup() -> Lineup:
         current = {level for level, agent in measured["levels"].items() if LEVELS.get(level) == agent}
         shares = [Share(**s) for s in measured["shares"] if {s["level"], s["against"]} <= current]
         setting = Setting(**measured["setting"])
-    return Lineup(make, agents.names(), LEVELS, shares, setting)
+    return Lineup(make, (*agents.names(), *SEARCHING), LEVELS, shares, setting)

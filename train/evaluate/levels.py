@@ -12,8 +12,7 @@ from pathlib import Path
 
 import tyro
 
-import agents
-from agents.levels import LEVELS, MEASURED
+from agents.levels import LEVELS, MEASURED, make
 from perudo_env.variant import as_variant, table_size
 from train.evaluate.tournament import one_against_rest
 from train.progress import progress
@@ -39,7 +38,7 @@ def measure(levels: Levels) -> None:
     """Play all pairs and write the file; raises ``ValueError`` for a table that cannot be."""
     variant, seats = as_variant(levels.variant), table_size(levels.seats)
     names = list(LEVELS)
-    policies = [agents.make(agent, variant, seats) for agent in LEVELS.values()]
+    policies = [make(level, variant, seats) for level in LEVELS]
     with progress("games", len(names) * (len(names) - 1) * levels.games) as advance:
         found = one_against_rest(policies, variant, seats, levels.games, levels.seed, advance)
     shares = [
