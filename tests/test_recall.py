@@ -13,14 +13,14 @@ import pytest
 import agents
 import perudo_env as pe
 from agents.public_tree import PublicTree
-from agents.suffixes import ROOT, suffix_graph
+from agents.suffixes import ROOT, follow, suffix_graph
 from agents.tabular import RoundTable, TabularPolicy
 from perudo_env.jit import kernel
 from perudo_env.policy import Policy
 from train.evaluate.exploitability import Exploitability, nash_conv
 from train.evaluate.tabulate import tabulate
 from train.solver import recall, tables
-from train.solver.fixed import fixed_table
+from train.solver.fixed import fixed_table, shortest_sequences
 from train.solver.lanes import LANES, add_product, add_product_python, add_scaled, add_scaled_python
 from train.solver.match import match_exploitability, solve_match
 from train.solver.payoffs import State, pay_table
@@ -166,12 +166,24 @@ def test_who_meets_an_agent_in_a_share_of_the_rounds_earns_more_from_it() -> Non
         solver("classic", (1, 1), 3, against=agent, share=1.0)
 
 
+@pytest.mark.parametrize("bids", [1, 2])
+def test_a_fixed_agent_is_asked_at_positions_that_can_be(bids: int) -> None:
+    """Where a Paco may not open, a seat's turn may demand two bids before those remembered."""
+    tree = PublicTree(pe.variant("marquoir"), (1, 1))
+    graph = suffix_graph(tree.graph, bids)
+    said, length = np.zeros((len(graph.bid), len(tree.graph.action)), np.int64), np.zeros(len(graph.bid), np.int64)
+    shortest_sequences(tree.graph, graph, said, length)
+    assert length.max() == bids + 2
+    for node, n in enumerate(length):
+        assert follow(tree.graph, graph, said[node], n) == node
+
+
 def test_a_fixed_agent_is_itself_where_all_bids_are_remembered() -> None:
     tree, policy = PublicTree(pe.variant("classic"), (1, 1)), agents.make("odds", "classic", 2)
     graph = suffix_graph(tree.graph, 12)
     asked = tabulate(policy, tree)
     for seat in (0, 1):
-        table = fixed_table(policy, tree, graph, 12, seat)
+        table = fixed_table(policy, tree, graph, seat)
         assert np.allclose(np.sort(table[0, :, : tree.num_hands[seat]].ravel()), np.sort(asked[seat]))
 
 

@@ -1,7 +1,7 @@
 """A given agent as a player of a recall-limited round: whom a solver may meet in a share of the rounds.
 
-An agent may heed every bid of a round; here it is asked as if nothing but the remembered bids had been said, or, where a
-seat's turn demands one bid more, the lowest before them. So it is the agent itself only after few bids.
+An agent may heed every bid of a round; here it is asked as if nothing but the remembered bids had been said, or, where the
+opening or a seat's turn demands more, the lowest before them. So it is the agent itself only after few bids.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ Float32Array = npt.NDArray[np.float32]
 @kernel
 def shortest_sequences(graph: Graph, suffixes: SuffixGraph, said: np.ndarray, length: np.ndarray) -> None:
     """Write the shortest sequence of bids (action ids) to each node, of several the lowest, and how many they are."""
-    length[:] = said.shape[1] + 1
+    length[:] = said.shape[1]
     length[ROOT] = 0
     for node in range(suffixes.bid.size):  # parents come first
         n = length[node]
@@ -47,13 +47,14 @@ def store_nodes(graph: Graph, suffixes: SuffixGraph, nodes: np.ndarray, num_hand
                 out[h // LANES, suffixes.row[node] + a, h % LANES] = probs[k * num_hands + h, column]
 
 
-def fixed_table(policy: Policy, tree: PublicTree, suffixes: SuffixGraph, recall: int, seat: int) -> Float32Array:
+def fixed_table(policy: Policy, tree: PublicTree, suffixes: SuffixGraph, seat: int) -> Float32Array:
     """The agent's probabilities at all nodes of a seat, float32 ``(groups, rows, LANES)``.
 
     Raises ``ValueError``, naming the information state, for probabilities that are no distribution over the legal actions.
     """
     ask, num_hands = Asker(policy, tree, seat), int(tree.num_hands[seat])
-    said, length = np.zeros((len(suffixes.bid), recall + 1), np.int64), np.zeros(len(suffixes.bid), np.int64)
+    # no sequence is longer than all bids
+    said, length = np.zeros((len(suffixes.bid), len(tree.graph.action)), np.int64), np.zeros(len(suffixes.bid), np.int64)
     shortest_sequences(tree.graph, suffixes, said, length)
     nodes = np.flatnonzero((suffixes.seat == seat) & (suffixes.calls + np.diff(suffixes.first) > 1))
     out = np.zeros((-(-num_hands // LANES), int(suffixes.num_rows[seat]), LANES), np.float32)

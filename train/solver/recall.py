@@ -84,7 +84,7 @@ class RecallSolver:
         self.pool = ThreadPoolExecutor(self.threads)
         self.regrets, self.sums = self._tables(), self._tables()
         self.share = share if against else 0.0
-        self.fixed = [fixed_table(against, tree, self.graph, recall, seat) for seat in (0, 1)] if against and share else None
+        self.fixed = [fixed_table(against, tree, self.graph, seat) for seat in (0, 1)] if against and share else None
         self.set_pay(pay)
 
     def _check_size(self) -> None:

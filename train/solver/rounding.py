@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from agents.public_tree import Graph
-from agents.suffixes import SuffixGraph
+from agents.suffixes import ROOT, SuffixGraph
 from agents.tabular import RoundTable
 from perudo_env.jit import kernel
 from train.solver.traverse import depth_of
@@ -63,16 +63,24 @@ def round_table(graph: Graph, depth: int, acts_first: bool, hands: int, weights:
 
 @kernel
 def round_suffixes(graph: SuffixGraph, seat: int, hands: int, weights: np.ndarray, levels: int, out: np.ndarray) -> None:
-    """Round a seat's flat table, rows as of its suffixes, into ``out``."""
-    for node in range(graph.bid.size):
-        actions = graph.calls[node] + graph.first[node + 1] - graph.first[node]
-        if graph.seat[node] == seat and actions > 1:
+    """The same for rows as of the suffixes of a recall-limited table."""
+    reach = np.zeros((graph.bid.size, hands), np.bool_)
+    reach[ROOT] = True
+    for node in range(graph.bid.size):  # parents come first
+        calls, start, row = graph.calls[node], graph.first[node], graph.row[node]
+        actions = calls + graph.first[node + 1] - start
+        choice = graph.seat[node] == seat and actions > 1
+        for h in range(hands):
+            if choice and reach[node, h]:
+                round_block(weights, row * hands, actions, hands, h, levels, out)
+        for j in range(start, graph.first[node + 1]):
             for h in range(hands):
-                round_block(weights, graph.row[node] * hands, actions, hands, h, levels, out)
+                if reach[node, h] and (not choice or out[(row + calls + j - start) * hands + h] > 0):
+                    reach[graph.children[j], h] = True
 
 
 def rounded(table: RoundTable, levels: int = LEVELS) -> RoundTable:
-    """The table with its weights as small integers, see :func:`round_table`."""
+    """The table with its weights as small integers, see :func:`round_table`. With few levels, what is unlikely is not played at all."""
     tree, weights = table.tree, []
     for seat in (0, 1):
         out = np.zeros(table.weights[seat].size, np.uint16 if levels > 255 else np.uint8)
