@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from importlib import import_module
 from pathlib import Path
 from typing import Any
-from zipfile import BadZipFile
+from zipfile import ZIP_BZIP2, BadZipFile, ZipFile
 
 import numpy as np
 import numpy.typing as npt
@@ -77,12 +77,17 @@ class RoundTable:
 
     def save(self, path: Path | str) -> None:
         """Write a compressed ``.npz`` file, which :meth:`load` reads."""
-        t, v = self.tree, self.tree.variant
-        np.savez_compressed(
-            path, first=self.weights[0], second=self.weights[1], dice=np.array(t.dice), palifico=np.array(t.palifico),
-            total=np.array(t.total), variant=np.array(str(v)), bracket=np.array(self.bracket or (np.nan, np.nan)),
-            recall=np.array(self.recall or 0),
-        )  # fmt: skip
+        t = self.tree
+        arrays = {
+            "first": self.weights[0], "second": self.weights[1], "dice": np.array(t.dice), "palifico": np.array(t.palifico),
+            "total": np.array(t.total), "variant": np.array(str(t.variant)), "bracket": np.array(self.bracket or (np.nan, np.nan)),
+            "recall": np.array(self.recall or 0),
+        }  # fmt: skip
+        # NumPy's own way to compress leaves these files a third larger
+        with ZipFile(path, "w", ZIP_BZIP2) as file:
+            for name, array in arrays.items():
+                with file.open(f"{name}.npy", "w", force_zip64=True) as member:
+                    np.lib.format.write_array(member, array, allow_pickle=False)
 
     @classmethod
     def load(cls, path: Path | str) -> RoundTable:
