@@ -19,7 +19,9 @@ from perudo_env.jit import kernel
 from perudo_env.policy import Policy
 from train.evaluate.exploitability import Exploitability, nash_conv
 from train.evaluate.tabulate import tabulate
-from train.solver import recall, tables
+from train.solver import recall, tables, teacher
+from train.solver.condense import Options, condense
+from train.solver.condense import main as condense_main
 from train.solver.fixed import fixed_table, shortest_sequences
 from train.solver.lanes import LANES, add_product, add_product_python, add_scaled, add_scaled_python
 from train.solver.match import match_exploitability, solve_match
@@ -248,6 +250,23 @@ def test_tables_of_rounds_alone_leave_out_what_the_exact_agent_has(tmp_path: Pat
     assert {n: r["method"] for n, r in tables.run(o)["rounds"].items()} == {"2v3": "recall 3", "3v2": "recall 3", "3v3": "recall 2"}
     policy = agents.load(tmp_path, "classic", 2)
     assert {t.tree.dice for t in policy.tables.values() if not t.tree.palifico} >= {(1, 1), (2, 2), (3, 3)}
+
+
+def test_a_teacher_becomes_what_ships(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    network = agents.CHECKPOINTS / "table"
+    teacher.make(teacher.Options(tmp_path / "t", network, ("classic",), 3, iterations=4, max_states=0, against=""))
+    size = condense(Options(tmp_path / "t", network, tmp_path / "c", ("classic",)))
+    names = ["2v3.npz", "3v2.npz", "3v3.npz"]
+    assert sorted(p.name for p in (tmp_path / "c" / "classic").iterdir()) == names
+    assert size < sum((tmp_path / "t" / "classic" / n).stat().st_size for n in names)
+    played = [agents.load(tmp_path / f, "classic", 2) for f in "tc"]
+    seen = pe.Game.from_hands("classic", [[2, 3, 3], [4, 4]])
+    whole, few = (p.probs(seen.observation(0)[None], seen.action_mask()[None])[0] for p in played)
+    kept = few > 0
+    assert (few[kept] >= few.max() / 14).all()
+    assert np.allclose(few[kept], whole[kept] / whole[kept].sum(), atol=0.08)
+    assert condense_main([str(tmp_path / "t"), str(network), str(tmp_path / "d"), "--only", "clasic"]) == 2
+    assert "its folders are classic" in capsys.readouterr().err
 
 
 def test_tables_of_a_game_with_calza_go_over_the_rounds_again(tmp_path: Path) -> None:

@@ -1,0 +1,73 @@
+"""Make the agent that ships of a teacher's tables and a network: each table in a few hundred kilobytes.
+
+    python -m train.solver.condense runs/teacher runs/duel-distilled/checkpoint agents/checkpoints/duel --only classic pascal
+
+Weights become whole numbers up to ``--levels``, so that nothing less likely than 1 / (2 levels) of the likeliest action is
+played, and what is then never reached is left out. Where no table holds, the exact agent's do, or else the network plays.
+"""
+
+from __future__ import annotations
+
+import shutil
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated
+
+import tyro
+from rich.console import Console
+
+from agents.checkpoint import read_about
+from agents.tabular import RoundTable
+from train.progress import progress
+from train.run import provenance
+from train.solver.recall import write_card
+from train.solver.rounding import rounded
+
+
+@dataclass
+class Options:
+    """What ships."""
+
+    teacher: tyro.conf.Positional[Path]
+    network: tyro.conf.Positional[Path]
+    out: tyro.conf.Positional[Path]
+    only: Annotated[tuple[str, ...], tyro.conf.arg(help="the teacher's folders of tables")]
+    levels: int = 7
+
+
+def condense(o: Options) -> int:
+    """Write the folder; returns the bytes of its tables. Raises ``ValueError`` for what is not there."""
+    read_about(o.network)
+    paths = [p for name in o.only for p in sorted((o.teacher / name).glob("*.npz"))]
+    empty = [name for name in o.only if not any((o.teacher / name).glob("*.npz"))]
+    if empty:
+        raise ValueError(f"{o.teacher} has no tables in {', '.join(empty)}: its folders are {', '.join(sorted(p.name for p in o.teacher.iterdir() if p.is_dir()))}")
+    size = 0
+    with progress("tables", len(paths), Console(stderr=True)) as advance:
+        for path in paths:
+            to = o.out / path.parent.name / path.name
+            to.parent.mkdir(parents=True, exist_ok=True)
+            rounded(RoundTable.load(path), o.levels).save(to)
+            size += to.stat().st_size
+            advance(1)
+    shutil.copytree(o.network, o.out / "network", dirs_exist_ok=True, ignore=shutil.ignore_patterns("training.safetensors"))
+    what = read_about(o.teacher).get("what")
+    write_card(o.out, {"kind": "tabular", "fallback": "network", "exact": True, "what": what, **provenance()})
+    return size
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Make the folder."""
+    o = tyro.cli(Options, args=arguments, prog="python -m train.solver.condense", description=__doc__)
+    try:
+        size = condense(o)
+    except (ValueError, OSError) as error:
+        print(f"error: {error}", file=sys.stderr)
+        return 2
+    print(f"{size / 2**20:.1f} MB of tables in {o.out}")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
