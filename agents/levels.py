@@ -27,13 +27,15 @@ MEASURED = Path(__file__).parent / "levels.json"
 
 def make(name: str, variant: Variant | str, num_seats: int) -> Policy:
     """The agent of a level or a name for a table; a level whose agent was not trained for such a table has a stand-in."""
-    agent = TWO_SEATS.get(name) if num_seats == 2 else None
-    try:
-        return agents.make(agent or LEVELS.get(name, name), variant, num_seats)
-    except ValueError:
-        if name not in LEVELS:
-            raise
-        return agents.make(STAND_IN, variant, num_seats)
+    if name not in LEVELS:
+        return agents.make(name, variant, num_seats)
+    for agent in (TWO_SEATS.get(name) if num_seats == 2 else None, LEVELS[name]):
+        try:
+            if agent:
+                return agents.make(agent, variant, num_seats)
+        except ValueError:
+            continue
+    return agents.make(STAND_IN, variant, num_seats)
 
 
 def lineup() -> Lineup:

@@ -311,10 +311,10 @@ def load_tables(folder: Path | str = EXACT, variant: Variant | None = None) -> l
 def _holds(path: Path, variant: Variant) -> bool:
     """Whether the table of a file may hold under the switches of a variant, without reading its weights."""
     with _open(path) as file:
-        tree = _tree_in(file)
-    ours, theirs = _round_switches(variant), _round_switches(tree.variant)
+        solved, palifico = parse_variant(str(file["variant"])), bool(file["palifico"])
+    ours, theirs = _round_switches(variant), _round_switches(solved)
     common = len(_COMMON)
-    return ours[:common] == theirs[:common] and (tree.palifico or ours == theirs)
+    return ours[:common] == theirs[:common] and (palifico or ours == theirs)
 
 
 def exact_policy(variant: Variant | None = None, fallback: Policy | None = None, folder: Path | str = EXACT) -> TabularPolicy:

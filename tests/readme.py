@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import json
 import re
 from pathlib import Path
+from typing import Any
 
 from perudo_env.observation import LAYOUT
 from perudo_env.rulebook_texts import SILENT
 from perudo_env.variant import RULE_TEXTS, SWITCHES, VARIANTS
+from train.evaluate.benchmark_page import shares_table
 from train.evaluate.numbers import read
 from train.evaluate.numbers_tables import (
     agents_table,
@@ -17,8 +20,10 @@ from train.evaluate.numbers_tables import (
     rounds_table,
 )
 
+CHAMPIONS = ("duel", "table")
 NUMBERS = (rounds_table, palifico_table, matches_table, agents_table, recall_table)
-README = Path(__file__).parent.parent / "README.md"
+ROOT = Path(__file__).parent.parent
+README = ROOT / "README.md"
 
 
 def layout_table() -> str:
@@ -36,11 +41,18 @@ def variants_table() -> str:
     return "\n".join(["| switch | " + " | ".join(RULE_TEXTS) + " |", "|---" * (len(RULE_TEXTS) + 1) + "|", *rows])
 
 
+def card_of(name: str) -> dict[str, Any] | None:
+    """What ``python -m train.evaluate.benchmark`` found of a champion, if it is kept."""
+    path = ROOT / "docs" / f"benchmark-{name}.json"
+    return json.loads(path.read_text(encoding="utf-8")) if path.exists() else None
+
+
 def filled(text: str) -> str:
     """README with its generated parts made anew."""
     kept = read()
     made_of_numbers = [(t.__name__.removesuffix("_table"), t(kept)) for t in NUMBERS]
-    for name, made in (("layout", layout_table()), ("variants", variants_table()), *made_of_numbers):
+    champions = [(name, shares_table(card_of(name))) for name in CHAMPIONS]
+    for name, made in (("layout", layout_table()), ("variants", variants_table()), *made_of_numbers, *champions):
         text = re.sub(rf"(<!-- {name} -->\n).*?(<!-- /{name} -->)", lambda m, made=made: f"{m[1]}{made}\n{m[2]}", text, flags=re.DOTALL)
     return text
 

@@ -12,6 +12,7 @@ import numpy as np
 from rich.table import Table
 
 from train.evaluate import page
+from train.evaluate.numbers_tables import NOT_KEPT, table
 from train.evaluate.stats import Estimate
 
 Results = Sequence[dict[str, Any]]
@@ -158,3 +159,15 @@ def write(folder: Path, card: dict[str, Any]) -> None:
         f"busy machine the clock runs on while the agent waits; its processor time does not.", note=True,
     ))  # fmt: skip
     page.write_page(folder / "benchmark.html", f"{card['benchmark']}: {card['agent']}", parts)
+
+
+def shares_table(card: dict[str, Any] | None) -> str:
+    """The win shares of a card in Markdown, with their 95% intervals: a row per preset and baseline, a column per number of seats."""
+    cells = {(c["variant"], c["baseline"], c["seats"]): share_of(c) for c in played_cells(card["results"])} if card else {}
+    seats = sorted({n for _, _, n in cells})
+
+    def show(e: Estimate | None) -> str:
+        return f"{e.value:.3f} [{e.low:.3f}, {e.high:.3f}]" if e else NOT_KEPT
+
+    rows = [[f"`{v}`, `{b}`", *(show(cells.get((v, b, n))) for n in seats)] for v, b in dict.fromkeys((v, b) for v, b, _ in cells)]
+    return table(["preset, against", *(f"{n} seats (fair {1 / n:.3f})" for n in seats)], rows)

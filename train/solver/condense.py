@@ -32,7 +32,7 @@ class Options:
     teacher: tyro.conf.Positional[Path]
     network: tyro.conf.Positional[Path]
     out: tyro.conf.Positional[Path]
-    only: Annotated[tuple[str, ...], tyro.conf.arg(help="the teacher's folders of tables")]
+    only: Annotated[tuple[str, ...], tyro.conf.arg(help="the teacher's folders of tables; none: those of the exact agent alone")] = ()
     levels: int = 7
 
 
