@@ -16,9 +16,7 @@ from safetensors.numpy import load_file
 
 import agents
 import perudo_env as pe
-from perudo_env.actions import bid_id
 from train import compare, deep_cfr, mmd, mmd_config, nfsp, ppo_sb3
-from train.distill import observe_with_counts
 from train.loop import STATE
 from train.state import load_state, save_state
 
@@ -234,14 +232,3 @@ def test_the_comparison_runs_all_and_goes_on(tmp_path: Path) -> None:
     assert (tmp_path / "compare.csv").read_bytes() == before
     dcfr = [float(row["nash_conv"]) for row in table if row["algorithm"] == "dcfr"]
     assert dcfr[-1] < dcfr[0]
-
-
-def test_a_teacher_sees_the_counts_that_an_observation_hides() -> None:
-    hidden, public = (pe.Batch(pe.variant("box", dice_counts=c), 2, 16, seed=3, dice=(2, 1)) for c in ("hidden", "public"))
-    for batch in (hidden, public):
-        batch.act(np.full(16, bid_id(1, 3)))
-    rows = np.array([3, 5])
-    assert not np.array_equal(hidden.observe(rows), public.observe(rows))
-    before = hidden.states.copy()
-    assert np.array_equal(observe_with_counts(hidden, rows), public.observe(rows))
-    assert np.array_equal(hidden.states, before)

@@ -23,11 +23,8 @@ from rich.console import Console
 import agents as registry
 from agents import relative
 from agents.neural import RelativePolicy
-from perudo_env.batch import Batch
 from perudo_env.jit import kernel
-from perudo_env.observation import encode_switches
 from perudo_env.policy import Policy, sample
-from perudo_env.variant import Variant, switch_code, variant
 from train.config import Section
 from train.judging import EvaluationSection, judge_agent, write_checkpoint
 from train.loop import Figures, Loop, run_command
@@ -91,19 +88,6 @@ def gather_rows(probs: np.ndarray, cells: np.ndarray, out: np.ndarray) -> None:
             out[i, cells[i, action]] += probs[i, action]
 
 
-def with_counts(v: Variant) -> Variant:
-    """The variant in which one sees how many dice the others hold."""
-    return variant(v, dice_counts="public")
-
-
-def observe_with_counts(batch: Batch, rows: npt.NDArray[np.int64]) -> npt.NDArray[np.int8]:
-    """What a teacher sees that has kept count of the dice, where an observation hides how many the others hold."""
-    shown = batch.take(rows)
-    shown.states["dice_counts"] = switch_code("dice_counts", "public")
-    shown.switches = encode_switches(with_counts(batch.variant))
-    return shown.observe()
-
-
 class Distiller:
     """Student, teacher and tables of one run."""
 
@@ -118,7 +102,7 @@ class Distiller:
         self.rng = np.random.default_rng(config.run.seed)
         self.groups = groups_of(config.tables, config.play, self.rng)
         kinds = {(t.variant, t.num_seats) for t in self.groups}
-        self.teachers = {(v, n): registry.make(config.teacher.agent, with_counts(v), n) for v, n in kinds}
+        self.teachers = {(v, n): registry.make(config.teacher.agent, v, n) for v, n in kinds}
         self.average: Average | None = None
 
     def step(self) -> Figures:
@@ -141,7 +125,7 @@ class Distiller:
         found: list[tuple[npt.NDArray[Any], ...]] = []
         while rows.size:
             seen, masks = batch.observe(rows), batch.masks(rows)
-            probs = teacher.probs(seen if with_counts(tables.variant) == tables.variant else observe_with_counts(batch, rows), masks)
+            probs = teacher.probs(seen, masks)
             encoded = relative.encode(seen, masks)
             cells = np.empty((rows.size, relative.NUM_CELLS), np.float32)
             gather_rows(probs, encoded.cells, cells)
