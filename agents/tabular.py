@@ -235,8 +235,8 @@ def fill_probs(
 class TabularPolicy(SampledPolicy):
     """Plays out of ``tables`` wherever two living seats are at a position of one; elsewhere ``fallback`` decides.
 
-    A bid of more dice than are in play is doubted. Where the other's dice are hidden, a table is used only if no other
-    fits. ``seats`` is that of the layout, by default found from the observations' width.
+    A bid of more dice than are in play is doubted. Where the other's dice are hidden, a table is used only if there is
+    no other. ``seats`` is that of the layout, by default found from the observations' width.
     """
 
     def __init__(self, tables: Iterable[RoundTable], fallback: Policy | None = None) -> None:
@@ -263,7 +263,8 @@ class TabularPolicy(SampledPolicy):
         if -1 not in key[:2]:
             return self.tables.get(key)
         fitting = [t for k, t in self.tables.items() if all(a in (-1, b) for a, b in zip(key[:2], k, strict=False)) and k[2:] == key[2:]]
-        return fitting[0] if len(fitting) == 1 else None
+        # that no other table fits does not say that the other has so few dice: but who has one table plays that round
+        return fitting[0] if fitting and len(self.tables) == 1 else None
 
     def _fill(
         self, table: RoundTable, rows: npt.NDArray[np.int64], observations: Int8Array, masks: Int8Array, look: Layout,
