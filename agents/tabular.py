@@ -17,16 +17,15 @@ import numpy as np
 import numpy.typing as npt
 
 from agents.checkpoint import read_about
+from agents.features import layout_of
 from agents.public_tree import HAND_BASE, NO_BID, Graph, PublicTree, descend, hand_numbers
 from agents.suffixes import SuffixGraph, bid_ranks, follow, suffix_graph
-from perudo_env.actions import CALZA, DUDO, FIRST_BID, PASS, num_actions
+from perudo_env.actions import CALZA, DUDO, FIRST_BID, PASS
 from perudo_env.jit import kernel
-from perudo_env.observation import Layout, layout, switch_slices
+from perudo_env.observation import Layout, switch_slices
 from perudo_env.policy import Int8Array, Policy, SampledPolicy, UniformPolicy
 from perudo_env.variant import (
     MAX_FACES,
-    MAX_SEATS,
-    MIN_SEATS,
     Variant,
     as_variant,
     parse_variant,
@@ -236,7 +235,7 @@ class TabularPolicy(SampledPolicy):
     """Plays out of ``tables`` wherever two living seats are at a position of one; elsewhere ``fallback`` decides.
 
     A bid of more dice than are in play is doubted. Where the other's dice are hidden, a table is used only if there is
-    no other. ``seats`` is that of the layout, by default found from the observations' width.
+    no other.
     """
 
     def __init__(self, tables: Iterable[RoundTable], fallback: Policy | None = None) -> None:
@@ -245,7 +244,7 @@ class TabularPolicy(SampledPolicy):
 
     def probs(self, observations: Int8Array, masks: Int8Array) -> npt.NDArray[np.float64]:
         """The tables' probabilities; see :class:`Policy`."""
-        look = _layout_of(observations, masks)
+        look = layout_of(observations, masks)
         out, found = np.zeros(masks.shape), np.zeros(len(masks), np.bool_)
         keys, groups = np.unique(observation_keys(observations, look), axis=0, return_inverse=True)
         for g, key in enumerate(keys.tolist()):
@@ -262,9 +261,11 @@ class TabularPolicy(SampledPolicy):
     def _table(self, key: Key) -> RoundTable | None:
         if -1 not in key[:2]:
             return self.tables.get(key)
-        fitting = [t for k, t in self.tables.items() if all(a in (-1, b) for a, b in zip(key[:2], k, strict=False)) and k[2:] == key[2:]]
-        # that no other table fits does not say that the other has so few dice: but who has one table plays that round
-        return fitting[0] if fitting and len(self.tables) == 1 else None
+        # the other's dice are not seen: who has a single table is in its round, who has more cannot tell in which
+        if len(self.tables) != 1:
+            return None
+        ((known, table),) = self.tables.items()
+        return table if known[2:] == key[2:] and all(a in (-1, b) for a, b in zip(key[:2], known, strict=False)) else None
 
     def _fill(
         self, table: RoundTable, rows: npt.NDArray[np.int64], observations: Int8Array, masks: Int8Array, look: Layout,
@@ -288,14 +289,6 @@ class TabularPolicy(SampledPolicy):
                 tree.graph, tree.num_hands[seat], table.weights[seat], hand_numbers(tree.dice[seat], tree.variant.num_faces)[codes[chosen]],
                 *table.locate(said[chosen][:, table.slots]), window[chosen], asked[chosen], rows[chosen], out, found,
             )  # fmt: skip
-
-
-def _layout_of(observations: Int8Array, masks: Int8Array) -> Layout:
-    quantity = (masks.shape[1] - num_actions(0)) // MAX_FACES
-    for seats in range(MIN_SEATS, MAX_SEATS + 1):
-        if layout(seats, quantity).size == observations.shape[1]:
-            return layout(seats, quantity)
-    raise ValueError(f"observations of {observations.shape[1]} numbers with masks of {masks.shape[1]} fit no table: see perudo_env.observation")
 
 
 def load_tables(folder: Path | str = EXACT, variant: Variant | None = None) -> list[RoundTable]:

@@ -11,6 +11,7 @@ from __future__ import annotations
 import shutil
 import sys
 from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
 from typing import Annotated
 
@@ -39,22 +40,26 @@ class Options:
 def condense(o: Options) -> int:
     """Write the folder; returns the bytes of its tables. Raises ``ValueError`` for what is not there."""
     read_about(o.network)
-    paths = [p for name in o.only for p in sorted((o.teacher / name).glob("*.npz"))]
-    empty = [name for name in o.only if not any((o.teacher / name).glob("*.npz"))]
+    found = {name: sorted((o.teacher / name).glob("*.npz")) for name in o.only}
+    empty = [name for name, paths in found.items() if not paths]
     if empty:
         raise ValueError(f"{o.teacher} has no tables in {', '.join(empty)}: its folders are {', '.join(sorted(p.name for p in o.teacher.iterdir() if p.is_dir()))}")
     size = 0
-    with progress("tables", len(paths), Console(stderr=True)) as advance:
-        for path in paths:
+    with progress("tables", sum(map(len, found.values())), Console(stderr=True)) as advance:
+        for path in chain(*found.values()):
             to = o.out / path.parent.name / path.name
             to.parent.mkdir(parents=True, exist_ok=True)
             rounded(RoundTable.load(path), o.levels).save(to)
             size += to.stat().st_size
             advance(1)
-    shutil.copytree(o.network, o.out / "network", dirs_exist_ok=True, ignore=shutil.ignore_patterns("training.safetensors"))
-    what = read_about(o.teacher).get("what")
-    write_card(o.out, {"kind": "tabular", "fallback": "network", "exact": True, "what": what, **provenance()})
+    add_network(o.out, o.network, read_about(o.teacher).get("what"))
     return size
+
+
+def add_network(folder: Path, network: Path, what: str | None) -> None:
+    """Make an agent of a folder of tables: the exact agent's besides them, and a copy of ``network`` where none holds."""
+    shutil.copytree(network, folder / "network", dirs_exist_ok=True, ignore=shutil.ignore_patterns("training.safetensors"))
+    write_card(folder, {"kind": "tabular", "fallback": "network", "exact": True, "what": what, **provenance()})
 
 
 def main(arguments: list[str] | None = None) -> int:

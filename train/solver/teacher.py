@@ -3,13 +3,12 @@
     python -m train.solver.teacher --network runs/duel/checkpoint --out runs/teacher
 
 Rounds that the shipped exact agent has are its own; the others are solved by recall-limited CFR, in a share of the rounds
-against another agent (see ``recall``). ``train.distill`` teaches all of it to one network. Hours on one core; a killed run
+against another agent (see ``recall``). ``train.solver.condense`` makes what ships of it. Hours on one core; a killed run
 goes on with the same command, and several may share the work, each with other ``--variants``.
 """
 
 from __future__ import annotations
 
-import shutil
 import sys
 from dataclasses import dataclass
 from pathlib import Path
@@ -18,8 +17,7 @@ from typing import Annotated
 import tyro
 
 from agents.checkpoint import read_about
-from train.run import provenance
-from train.solver.recall import write_card
+from train.solver.condense import add_network
 from train.solver.tables import Options as TablesOptions
 from train.solver.tables import run
 
@@ -57,9 +55,8 @@ def make(o: Options) -> None:
                 threads=o.threads, alone=True, against=o.against, share=o.share,
             )
         )
-    shutil.copytree(o.network, o.out / "network", dirs_exist_ok=True)
     what = f"rounds from {o.starting_dice} dice, {o.share} of them against {o.against}, under {'; '.join(o.variants)}"
-    write_card(o.out, {"kind": "recall", "fallback": "network", "exact": True, "what": what, **provenance()})
+    add_network(o.out, o.network, what)
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -70,7 +67,7 @@ def main(arguments: list[str] | None = None) -> int:
     except (ValueError, OSError) as error:
         print(f"error: {error}", file=sys.stderr)
         return 2
-    print(f"the teacher is in {o.out}: python -m train.distill configs/duel-distill.yaml teacher.agent={o.out}")
+    print(f"the teacher is in {o.out}: python -m train.solver.condense makes what ships of it")
     return 0
 
 
