@@ -4,7 +4,7 @@ BIN := .venv/bin
 EXTRAS := dev
 .DEFAULT_GOAL := help
 
-.PHONY: help setup chromium test check play demo bench golden clean
+.PHONY: help setup chromium test check lint wheel play demo bench golden clean
 
 help: ## this list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -14,8 +14,8 @@ setup: .venv/installed ## make .venv and install the project with all it is test
 .venv/installed: pyproject.toml constraints.txt
 	$(PYTHON) -m venv .venv
 	# torch first and alone: its pinned CPU build, before anything could ask for another
-	$(BIN)/pip install -q -c constraints.txt torch==2.13.0
-	$(BIN)/pip install -q -c constraints.txt -e ".[$(EXTRAS)]"
+	$(BIN)/pip install -q --no-compile -c constraints.txt torch==2.13.0
+	$(BIN)/pip install -q --no-compile -c constraints.txt -e ".[$(EXTRAS)]"
 	touch $@
 
 # The browser tests use the system's own; without it they fail, and say so.
@@ -25,13 +25,18 @@ chromium:
 	elif sudo -n true 2>/dev/null; then sudo apt-get update -q && sudo apt-get install -y -q chromium; \
 	else echo "The browser tests need Chromium, and this user may not install it: on Debian, apt-get install chromium"; fi
 
-test: setup chromium ## all tests, on two cores; installs Chromium for those in the browser
+test: ## all tests, on two cores; installs Chromium for those in the browser
+	$(MAKE) -j2 setup chromium
 	$(BIN)/python -m pytest -n 2 --dist loadgroup
 
-check: setup ## ruff, mypy, the walls between packages, and a clean install of the wheel
+check: lint wheel ## ruff, mypy, the walls between packages, and a clean install of the wheel
+
+lint: setup
 	$(BIN)/ruff check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
+
+wheel: setup
 	$(BIN)/python -m tests.wheel_check
 
 .venv/playable: pyproject.toml constraints.txt

@@ -9,8 +9,10 @@ import zlib
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from importlib import import_module
+from lzma import LZMAError
 from pathlib import Path
 from typing import Any
+from weakref import WeakValueDictionary
 from zipfile import ZIP_BZIP2, BadZipFile, ZipFile
 
 import numpy as np
@@ -107,7 +109,7 @@ def _open(path: Path | str) -> Iterator[Any]:
     try:
         with np.load(path, allow_pickle=False) as file:
             yield file
-    except (KeyError, TypeError, ValueError, OSError, EOFError, BadZipFile, zlib.error) as error:
+    except (KeyError, TypeError, ValueError, OSError, EOFError, BadZipFile, LZMAError, zlib.error) as error:
         raise ValueError(f"{path} is not a table of a solved round: {error}") from error
 
 
@@ -299,7 +301,20 @@ def load_tables(folder: Path | str = EXACT, variant: Variant | None = None) -> l
     paths = sorted(Path(folder).rglob("*.npz"))
     if not paths:
         raise ValueError(f"{folder} holds no .npz tables: python -m train.solver.ship makes them")
-    return [RoundTable.load(p) for p in paths if variant is None or _holds(p, variant)]
+    return [_shared(p) for p in paths if variant is None or _holds(p, variant)]
+
+
+_in_use: WeakValueDictionary[tuple[Path, int, int], RoundTable] = WeakValueDictionary()
+
+
+def _shared(path: Path) -> RoundTable:
+    """The table of a file, the same for all policies that play it: an agent of many variants reads each file once."""
+    about = path.stat()
+    key = path.resolve(), about.st_mtime_ns, about.st_size
+    table = _in_use.get(key)
+    if table is None:
+        table = _in_use[key] = RoundTable.load(path)
+    return table
 
 
 def _holds(path: Path, variant: Variant) -> bool:

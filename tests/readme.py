@@ -10,6 +10,7 @@ from typing import Any
 from perudo_env.observation import LAYOUT
 from perudo_env.rulebook_texts import SILENT
 from perudo_env.variant import RULE_TEXTS, SWITCHES, VARIANTS
+from train.compare import last_points, read_points
 from train.evaluate.benchmark_page import shares_table
 from train.evaluate.numbers import read
 from train.evaluate.numbers_tables import (
@@ -52,7 +53,9 @@ def filled(text: str) -> str:
     kept = read()
     made_of_numbers = [(t.__name__.removesuffix("_table"), t(kept)) for t in NUMBERS]
     champions = [(name, shares_table(card_of(name))) for name in CHAMPIONS]
-    for name, made in (("layout", layout_table()), ("variants", variants_table()), *made_of_numbers, *champions):
+    parts = [("layout", layout_table()), ("variants", variants_table()), *made_of_numbers, *champions]
+    parts.append(("compare", last_points(read_points(ROOT / "docs" / "compare.csv"))))
+    for name, made in parts:
         text = re.sub(rf"(<!-- {name} -->\n).*?(<!-- /{name} -->)", lambda m, made=made: f"{m[1]}{made}\n{m[2]}", text, flags=re.DOTALL)
     return text
 

@@ -33,34 +33,20 @@ def test_page_has_a_snippet_per_framework():
     assert sum(games for *_, games in TABLES) == 1000
 
 
-def test_torchrl_snippet():
-    assert "paid" in run("TorchRL", "-c", SNIPPETS["TorchRL"])
-
-
-def test_torchrl_plays_our_games():
-    assert "games 1000" in run("TorchRL", "-m", "tests.frameworks.torchrl_games")
-
-
-@pytest.mark.slow
-def test_tianshou_snippet():
-    assert "paid" in run("Tianshou", "-c", SNIPPETS["Tianshou"])
-
-
-@pytest.mark.slow
-def test_tianshou_plays_our_games():
-    assert "games 1000" in run("Tianshou", "-m", "tests.frameworks.tianshou_games")
-
-
-@pytest.mark.slow
-def test_rllib_snippet():
-    assert "loss" in run("RLlib", "-c", SNIPPETS["RLlib"])
-
-
-@pytest.mark.slow
-def test_rllib_plays_our_games_and_trains():
-    said = run("RLlib", "-m", "tests.frameworks.rllib_games")
-    assert "games 1000" in said
-    assert "games of the trained module 50" in said
+@pytest.mark.parametrize(
+    ("framework", "said"),
+    [
+        ("TorchRL", ("games 1000", "paid")),
+        pytest.param("Tianshou", ("games 1000", "paid"), marks=pytest.mark.slow),
+        pytest.param("RLlib", ("games 1000", "games of the trained module 50", "loss"), marks=pytest.mark.slow),
+    ],
+)
+def test_plays_our_games_and_the_page_s_snippet_runs(framework: str, said: tuple[str, ...]):
+    games = f"tests.frameworks.{framework.lower()}_games"
+    # in one process: importing a framework takes longer than its games
+    heard = run(framework, "-c", f"import runpy\nrunpy.run_module({games!r}, run_name='__main__')\n{SNIPPETS[framework]}")
+    for words in said:
+        assert words in heard
 
 
 def test_the_check_can_fail():

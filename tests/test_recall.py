@@ -155,6 +155,16 @@ def test_payoffs_matter_by_their_order_alone_where_a_round_has_two_outcomes() ->
     assert moved.value() == pytest.approx(0.25 * plain.value() + 0.5, abs=1e-4)
 
 
+def test_a_state_goes_on_against_the_same_agent_only(tmp_path: Path) -> None:
+    first, same, other = (
+        solver("classic", (1, 1), 2, against=agents.make(name, "classic", 2), share=0.4) for name in ("inference", "inference", "odds")
+    )
+    first.save(tmp_path / "kept")
+    same.load(tmp_path / "kept")
+    with pytest.raises(ValueError, match="against the agent"):
+        other.load(tmp_path / "kept")
+
+
 def test_who_meets_an_agent_in_a_share_of_the_rounds_earns_more_from_it() -> None:
     agent = agents.make("inference", "classic", 2)
     even, lean = (solver("classic", (1, 1), 2, against=agent, share=share) for share in (0.0, 0.4))

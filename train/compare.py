@@ -111,6 +111,28 @@ def in_words(dice: Sequence[int]) -> str:
     return "v".join(map(str, dice))
 
 
+def last_points(rows: Sequence[Point]) -> str:
+    """The last point of every curve as Markdown: the mean over seeds, and the lowest and highest where they differ."""
+    rounds, names = (list(dict.fromkeys(r[k] for r in rows)) for k in (1, 0))
+    lines = ["| | " + " | ".join(f"{r}, NashConv | decisions" for r in rounds) + " |", "|---" * (1 + 2 * len(rounds)) + "|"]
+    for name in names:
+        cells = []
+        for round_ in rounds:
+            # rows of one seed are in the order of their decisions, so the last of each stays
+            last = list({seed: (decisions, found) for n, r, seed, decisions, found in rows if (n, r) == (name, round_)}.values())
+            found = [f for _, f in last]
+            spread = f" ({min(found):.3f} to {max(found):.3f})" if len(found) > 1 else ""
+            cells += [f"{sum(found) / len(found):.3f}{spread}", f"{sum(d for d, _ in last) / len(last):,.0f}"] if last else ["-", "-"]
+        lines.append(f"| `{name}` | " + " | ".join(cells) + " |")
+    return "\n".join(lines)
+
+
+def read_points(path: Path) -> list[Point]:
+    """The points of a table that :func:`compare` wrote."""
+    with path.open(newline="", encoding="utf-8") as file:
+        return [(r["algorithm"], r["round"], int(r["seed"]), int(r["decisions"]), float(r["nash_conv"])) for r in csv.DictReader(file)]
+
+
 def compare(config: Config, folder: Path, console: Console, smoke: bool) -> tuple[Path, Path]:
     """Run all, write the table and the figure; returns where they are."""
     known = [*ENTRANTS, DCFR]
@@ -151,7 +173,7 @@ def main(
     except (ValueError, OSError) as error:
         print(f"compare: {error}", file=sys.stderr)
         return 2
-    console.print(f"{table}, {figure}; runs in {out}", highlight=False)
+    console.print(f"{last_points(read_points(table))}\n{table}, {figure}; runs in {out}", highlight=False)
     return 0
 
 

@@ -77,7 +77,8 @@ class Config(Section):
 
 
 SMOKE = (
-    "learn.total_decisions=3000", "learn.tables=32", "learn.steps=8", "learn.updates=2", "evaluation.every=2000", "run.save_every=0",
+    "round.dice=[1, 1]", "learn.total_decisions=3000", "learn.tables=32", "learn.steps=8", "learn.updates=2", "evaluation.every=2000",
+    "run.save_every=0",
 )  # fmt: skip
 
 

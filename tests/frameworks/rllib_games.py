@@ -84,4 +84,3 @@ if __name__ == "__main__":
     check_often(*TABLES[0][:2])
     ray.init(num_cpus=1, include_dashboard=False, log_to_driver=False, object_store_memory=100_000_000)
     print("games of the trained module", train(*TABLES[1][:2], 50))
-    ray.shutdown()

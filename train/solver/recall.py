@@ -34,6 +34,7 @@ from agents.tabular import RoundTable, TabularPolicy
 from perudo_env.policy import Policy
 from perudo_env.variant import as_variant, variant
 from train.evaluate.exploitability import MAX_STATES, find_agent, nash_conv
+from train.opponents import weights_hash
 from train.progress import progress
 from train.run import provenance
 from train.solver.fixed import fixed_table
@@ -219,9 +220,9 @@ class RecallSolver:
 
     @property
     def what(self) -> str:
-        """The round and the recall, in words."""
+        """The round, the recall and the agent met, in words."""
         t = self.tree
-        met = f", {self.share} of it against another agent" if self.share else ""
+        met = f", {self.share} of it against the agent {weights_hash(dict(zip('01', self.fixed, strict=True)))}" if self.fixed else ""
         return f"{t.variant}, {t.dice[0]} v {t.dice[1]} dice, palifico {t.palifico}, recall {self.recall}{met}"
 
     def save(self, path: Path | str) -> None:
