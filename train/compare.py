@@ -173,7 +173,7 @@ def main(
     except (ValueError, OSError) as error:
         print(f"compare: {error}", file=sys.stderr)
         return 2
-    console.print(f"{last_points(read_points(table))}\n{table}, {figure}; runs in {out}", highlight=False)
+    console.print(f"{last_points(read_points(table))}\n{table}, {figure}; runs in {out}", highlight=False, soft_wrap=True)
     return 0
 
 

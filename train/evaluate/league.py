@@ -2,7 +2,7 @@
 
     python -m train.evaluate.tournament configs/tournament.yaml --workers 2
 
-The run folder holds results.sqlite and page.html. The same command goes on with a run that was stopped or killed, on
+The run folder holds results.sqlite, page.html and page.png. The same command goes on with a run that was stopped or killed, on
 any backend and any number of workers, to the same results; ``games`` may grow, variants and seats may be added.
 """
 

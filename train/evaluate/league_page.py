@@ -1,4 +1,4 @@
-"""The page of a tournament: one self-contained HTML file, made from its results file.
+"""The page of a tournament: one self-contained HTML file, made from its results file, and its picture of all tables as PNG.
 
     python -m train.evaluate.league_page runs/tournament/results.sqlite page.html
 """
@@ -107,12 +107,25 @@ def overview_table(rows: Sequence[Overall]) -> Table:
     return table
 
 
+def by_seats(results: ResultsFile) -> str:
+    """Win share over fair share, the mean of all variants, by number of seats and over all tables, as Markdown, best first."""
+    judged = judge(results)
+    seats = sorted({j.cell.seats for j in judged})
+    columns = [{r.agent: r.relative for r in overall([j for j in judged if j.cell.seats == n], "")} for n in seats]
+    lines = ["| agent | " + " | ".join(f"{n} seats" for n in seats) + " | all |", "|---" * (len(seats) + 2) + "|"]
+    for row in overall(judged, ""):
+        cells = [f"{c[row.agent].value:.2f}" if row.agent in c else "-" for c in columns]
+        lines.append(f"| `{row.agent}` | " + " | ".join(cells) + f" | {row.relative.value:.3f} [{row.relative.low:.3f}, {row.relative.high:.3f}] |")
+    return "\n".join(lines)
+
+
 def write(results: ResultsFile, path: Path) -> list[Overall]:
-    """Write the page, whole or not at all; returns its first table."""
+    """Write the page, whole or not at all, and its picture beside it; returns its first table."""
     judged = judge(results)
     rated = ratings(judged)
     rows = overall(judged, rated)
     games = sum(len(j.played.lineups) for j in judged)
+    plots = [(_bars(rows), "win shares"), (_heat(judged, [r.agent for r in rows]), "win shares by table")] if rows else []
     said = rated if isinstance(rated, str) else f"Points: {rated.model}, {rated.anchor} = 0, 400 more are ten times the strength. {rated.note}"
     parts = [
         page.paragraph(f"{games:,} games at {len(judged)} tables. {HOW}"), page.heading("Over all tables"),
@@ -121,11 +134,13 @@ def write(results: ResultsFile, path: Path) -> list[Overall]:
             [[r.agent, r.cells, page.judged(r.relative, 1.0), in_points(r.points)] for r in rows],
         ),
         page.paragraph(said, note=True),
-        *([page.plot(_bars(rows), "win shares"), page.plot(_heat(judged, [r.agent for r in rows]), "win shares by table")] if rows else []),
+        *(page.plot(figure, says) for figure, says in plots),
         page.heading("Table by table"), *(part for j in judged for part in _cell(j)), *_left_out(results.cells.values()),
         page.heading("How it was played"), page.table(["", ""], [*results.about.items(), *_workers(results)]),
     ]  # fmt: skip
     page.write_page(path, "A tournament of Perudo", parts)
+    for figure, _ in plots[-1:]:
+        page.write_png(path.with_suffix(".png"), figure)
     return rows
 
 

@@ -72,6 +72,13 @@ def plot(figure: Any, says: str) -> Html:
     return Html(f'<img alt="{escape(says)}" src="data:image/svg+xml;base64,{data}">')
 
 
+def write_png(path: Path, figure: Any) -> None:
+    """Write a matplotlib figure as an image of its own, whole or not at all."""
+    unfinished = path.with_name(f".{path.name}.tmp")
+    figure.savefig(unfinished, format="png", dpi=110)
+    os.replace(unfinished, path)
+
+
 def write_page(path: Path, title: str, parts: Iterable[Html]) -> None:
     """Write the page whole or not at all."""
     body = "\n".join(parts)
