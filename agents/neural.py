@@ -133,18 +133,26 @@ def save_policy(
 def load_policy(folder: Path, variant: Variant | str, num_seats: int) -> MLPPolicy | RelativePolicy:
     """The network in a checkpoint folder, for a table of ``num_seats``.
 
-    Raises ``ValueError`` for a folder of another schema, variant, table or observation layout, and for files that are
-    not what they should be; nothing in them is executed.
+    A checkpoint folder inside is a specialist: the first, by name, that was trained for the table plays there instead.
+    Raises ``ValueError`` for a folder of another schema, variant, table or observation layout, and for files that are not
+    what they should be; nothing in them is executed.
     """
     variant = as_variant(variant)
+    for specialist in (p.parent for p in sorted(folder.glob("*/policy.json"))):
+        if _trained_for(specialist, read_about(specialist), variant, num_seats):
+            return _read(specialist, variant, num_seats)
+    return _read(folder, variant, num_seats)
+
+
+def _read(folder: Path, variant: Variant, num_seats: int) -> MLPPolicy | RelativePolicy:
     about = read_about(folder)
     if about.get("schema") != SCHEMA:
         raise ValueError(f"{folder} has schema {about.get('schema')!r}: this version reads {SCHEMA}")
     inputs = about.get("inputs")
     if not isinstance(inputs, str) or inputs not in INPUTS:
         raise ValueError(f"{folder} has inputs {inputs!r}: this version knows {', '.join(INPUTS)}")
-    trained, seats = _list_of(folder, about, "variants", str), _list_of(folder, about, "seats", int)
-    if variant not in map(parse_variant, trained) or num_seats not in seats:
+    if not _trained_for(folder, about, variant, num_seats):
+        trained, seats = about["variants"], about["seats"]
         raise ValueError(f"{folder} was trained for {', '.join(trained)} with {seats} seats, not for {variant} with {num_seats}")
     layout_hash, num_inputs, num_outputs = _shape_of(inputs, variant, num_seats)
     if about.get("layout") != layout_hash:
@@ -156,6 +164,10 @@ def load_policy(folder: Path, variant: Variant | str, num_seats: int) -> MLPPoli
         raise ValueError(f"{path} is not a safetensors file that can be read: {error}") from error
     _check_shapes(path, weights, num_inputs, num_outputs)
     return INPUTS[inputs](weights)
+
+
+def _trained_for(folder: Path, about: Mapping[str, Any], variant: Variant, num_seats: int) -> bool:
+    return variant in map(parse_variant, _list_of(folder, about, "variants", str)) and num_seats in _list_of(folder, about, "seats", int)
 
 
 def _list_of(folder: Path, about: Mapping[str, Any], key: str, kind: type) -> list[Any]:

@@ -341,8 +341,8 @@ def load_policy(folder: Path | str, variant: Variant | str, num_seats: int) -> T
     registry: Any = import_module("agents")  # here: it imports this module
     folder, about = Path(folder), read_about(Path(folder))
     fallback = str(about.get("fallback"))
-    # a folder must not have code of its choice imported
-    inside = fallback == Path(fallback).name and (folder / fallback / "policy.json").is_file()
+    # a folder must not have code of its choice imported, nor lead out of itself
+    inside = (folder / fallback).resolve().parent == folder.resolve() and (folder / fallback / "policy.json").is_file()
     if not inside and fallback not in registry.BASELINES:
         raise ValueError(f"{folder} has fallback {fallback!r}: one of {', '.join(registry.BASELINES)} or a checkpoint folder inside belongs there")
     rest = registry.load(folder / fallback, variant, num_seats) if inside else registry.make(fallback, variant, num_seats)

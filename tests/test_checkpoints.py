@@ -72,6 +72,18 @@ def test_numpy_plays_a_trained_network_of_all_tables_as_torch_does(tmp_path: Pat
         assert expected.max(axis=1).min() > 2 / relative.NUM_CELLS, "networks whose answer differs from uniform"
 
 
+def test_a_specialist_inside_plays_its_tables_alone(tmp_path: Path) -> None:
+    folder = write(tmp_path / "one", 3)
+    save_policy(folder / "four", module_arrays(network(4)), [BOX], [4], {"seed": 4}, "# card\n", inputs="relative")
+    for variant, seats, seed in ((BOX, 4, 4), (BOX, 2, 3), (CLASSIC, 4, 3)):
+        seen = positions(variant, seats)
+        expected = RelativePolicy(module_arrays(network(seed))).probs(*seen)
+        assert (agents.load(folder, variant, seats).probs(*seen) == expected).all()
+    (folder / "four" / "policy.json").write_text("{}")
+    with pytest.raises(ValueError, match="four has variants None"):
+        agents.load(folder, CLASSIC, 4)
+
+
 def test_the_folder_says_how_it_was_made(tmp_path: Path) -> None:
     about = json.loads((write(tmp_path / "one", 2) / "policy.json").read_text(encoding="utf-8"))
     assert about["variants"] == ["classic", "box"]
@@ -206,7 +218,7 @@ def trap(*_: object) -> object:
     return pe.UniformPolicy()
 
 
-@pytest.mark.parametrize("fallback", [f"{__name__}:trap", "exact", ["odds"], None])
+@pytest.mark.parametrize("fallback", [f"{__name__}:trap", "exact", "..", ".", ["odds"], None])
 def test_a_tabular_folder_cannot_name_code(fallback: object, tmp_path: Path) -> None:
     (tmp_path / "policy.json").write_text(json.dumps({"kind": "tabular", "fallback": fallback}))
     with pytest.raises(ValueError, match="fallback"):

@@ -17,7 +17,6 @@ from safetensors.numpy import load_file
 import agents
 import perudo_env as pe
 from train import compare, deep_cfr, distill, mmd, mmd_config, nfsp, ppo_sb3
-from train.config import load_config
 from train.loop import STATE
 from train.state import load_state, save_state
 
@@ -62,7 +61,6 @@ KINDS = {
         (
             *distill.SMOKE, TINY, "tables=[{variants: [classic, 'box:starting_dice=2'], seats: [2, 3]}]", "play.groups_per_batch=2",
             "learn.hidden=[16]", "learn.total_decisions=2000", "teacher.agent=odds",
-            "teacher.specialists=[{agent: inference, tables: [{variants: ['box:starting_dice=2'], seats: [3]}]}]",
             "evaluation.rounds=[]", "evaluation.tables=[]",
         ),
         "classic", "learn.epochs=many", "teacher.agents=[odds]",
@@ -132,16 +130,6 @@ def test_a_small_run_writes_all_it_promises(name: str, finished: Callable[[str],
     probs = policy.probs(game.observation(game.seat)[None], game.action_mask()[None])
     assert probs.sum() == pytest.approx(1)
     assert (probs[0][game.action_mask() == 0] == 0).all()
-
-
-def test_a_specialist_teaches_its_tables_and_names_none_beyond() -> None:
-    kind, table = KINDS["distill"], (pe.variant("box", starting_dice=2), 3)
-    config = load_config(distill.Config, kind.config, kind.overrides)
-    teachers = distill.Distiller(config).teachers
-    assert {k: type(t).__name__ for k, t in teachers.items()} == {k: "InferencePolicy" if k == table else "OddsPolicy" for k in teachers}
-    assert table in teachers
-    with pytest.raises(ValueError, match="4 seats, which is none of the tables"):
-        distill.Distiller(load_config(distill.Config, kind.config, (*kind.overrides, "teacher.specialists=[{agent: odds, tables: [{variants: [box], seats: [4]}]}]")))
 
 
 @each

@@ -25,7 +25,6 @@ from agents import relative
 from agents.neural import RelativePolicy
 from perudo_env.jit import kernel
 from perudo_env.policy import Policy, sample
-from perudo_env.variant import Variant
 from train.config import Section
 from train.judging import EvaluationSection, judge_agent, write_checkpoint
 from train.loop import Figures, Loop, run_command
@@ -59,27 +58,11 @@ class LearnSection(Section):
     average: float = Field(gt=0, le=1)
 
 
-class Specialist(Section):
-    """Who teaches some tables instead."""
-
-    agent: str
-    tables: list[TablesSection]
-
-
 class TeacherSection(Section):
     """Whom it learns from."""
 
     agent: str
-    specialists: list[Specialist] = []  # noqa: RUF012 - pydantic copies it
     uniform: float = Field(ge=0, le=1)
-
-    def makes(self, kinds: set[tuple[Variant, int]]) -> dict[tuple[Variant, int], Policy]:
-        """The teacher of every kind of table; of several specialists for one the last."""
-        special = {kind: s.agent for s in self.specialists for kind in kinds_of(s.tables)}
-        if unknown := special.keys() - kinds:
-            v, seats = next(iter(unknown))
-            raise ValueError(f"teacher.specialists names {v} with {seats} seats, which is none of the tables: leave it out there, or add it to tables")
-        return {kind: registry.make(special.get(kind, self.agent), *kind) for kind in kinds}
 
 
 class Config(Section):
@@ -118,7 +101,8 @@ class Distiller:
         self.optimizer = torch.optim.Adam(self.student.parameters(), lr=config.learn.learning_rate, eps=1e-6, fused=True)
         self.rng = np.random.default_rng(config.run.seed)
         self.groups = groups_of(config.tables, config.play, self.rng)
-        self.teachers = config.teacher.makes({(t.variant, t.num_seats) for t in self.groups})
+        kinds = {(t.variant, t.num_seats) for t in self.groups}
+        self.teachers = {(v, n): registry.make(config.teacher.agent, v, n) for v, n in kinds}
         self.average: Average | None = None
 
     def step(self) -> Figures:
