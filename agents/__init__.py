@@ -39,14 +39,15 @@ CHECKPOINTS = Path(__file__).parent / "checkpoints"
 def make(name_or_path: str | Path, variant: Variant | str, num_seats: int) -> Policy:
     """The agent of a name, a checkpoint folder, or ``package.module:factory``, for a table of ``num_seats``; or ``search:`` and one of these.
 
-    A factory is called as ``factory(variant, num_seats)``; what it gives must have ``act``, and may have ``probs``. Raises ``ValueError`` for anything else, naming the
-    nearest known name, and for whatever does not give a Policy.
+    A factory is called as ``factory(variant, num_seats)``; what it gives must have ``act``, and may have ``probs``. Raises
+    ``ValueError`` for anything else, naming the nearest known name, and for whatever does not give a Policy; what a
+    factory's own code raises is left as it is, with its traceback.
     """
     variant, num_seats = as_variant(variant), table_size(num_seats)
     text = str(name_or_path)
     if text in BASELINES:
         return _policy(text, _imported(BASELINES[text])())
-    if Path(text).is_dir():
+    if text and Path(text).is_dir():  # "" would be the current folder
         return load(text, variant, num_seats)
     if text in names():
         return load(CHECKPOINTS / text, variant, num_seats)

@@ -5,21 +5,19 @@ Tables are kept as ``.npz`` files of plain numbers, read with ``allow_pickle=Fal
 
 from __future__ import annotations
 
-import zlib
-from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Iterable, Sequence
 from importlib import import_module
-from lzma import LZMAError
 from pathlib import Path
 from typing import Any
 from weakref import WeakValueDictionary
-from zipfile import ZIP_BZIP2, BadZipFile, ZipFile
+from zipfile import ZIP_BZIP2, ZipFile
 
 import numpy as np
 import numpy.typing as npt
 
 from agents.checkpoint import read_about
 from agents.features import layout_of
+from agents.npz import reading, writing
 from agents.public_tree import HAND_BASE, NO_BID, Graph, PublicTree, descend, hand_numbers
 from agents.suffixes import SuffixGraph, bid_ranks, follow, suffix_graph
 from perudo_env.actions import CALZA, DUDO, FIRST_BID, PASS
@@ -35,6 +33,7 @@ from perudo_env.variant import (
     switch_values,
 )
 
+TABLE = "a table of a solved round"
 EXACT = Path(__file__).parent / "checkpoints" / "exact"
 _COMMON = ("num_faces", "calza", "paco_bids", "pacos_wild")  # switches on which any round depends
 _CALZA = _COMMON.index("calza")
@@ -77,7 +76,7 @@ class RoundTable:
         return standing, rows
 
     def save(self, path: Path | str) -> None:
-        """Write a compressed ``.npz`` file, which :meth:`load` reads."""
+        """Write a compressed ``.npz`` file, which :meth:`load` reads, whole or not at all."""
         t = self.tree
         arrays = {
             "first": self.weights[0], "second": self.weights[1], "dice": np.array(t.dice), "palifico": np.array(t.palifico),
@@ -85,7 +84,7 @@ class RoundTable:
             "recall": np.array(self.recall or 0),
         }  # fmt: skip
         # NumPy's own way to compress leaves these files a third larger
-        with ZipFile(path, "w", ZIP_BZIP2) as file:
+        with writing(path) as whole, ZipFile(whole, "w", ZIP_BZIP2) as file:
             for name, array in arrays.items():
                 with file.open(f"{name}.npy", "w", force_zip64=True) as member:
                     np.lib.format.write_array(member, array, allow_pickle=False)
@@ -93,7 +92,7 @@ class RoundTable:
     @classmethod
     def load(cls, path: Path | str) -> RoundTable:
         """Read a file of :meth:`save`; raises ``ValueError`` for one that is not, without running anything in it."""
-        with _open(path) as file:
+        with reading(path, TABLE) as file:
             tree, weights = _tree_in(file), [file["first"], file["second"]]
             lower, upper = file["bracket"].tolist()
             recall = int(file["recall"]) if "recall" in file else 0
@@ -101,16 +100,6 @@ class RoundTable:
             if w.dtype.kind not in "uf" or not np.isfinite(w).all() or (w < 0).any():
                 raise ValueError(f"{path} holds weights that are no finite numbers from 0")
         return cls(tree, weights, (lower, upper), recall or None)
-
-
-@contextmanager
-def _open(path: Path | str) -> Iterator[Any]:
-    """A file of a table, whose arrays are read when asked for; whatever is wrong with it is a ``ValueError``."""
-    try:
-        with np.load(path, allow_pickle=False) as file:
-            yield file
-    except (KeyError, TypeError, ValueError, OSError, EOFError, BadZipFile, LZMAError, zlib.error) as error:
-        raise ValueError(f"{path} is not a table of a solved round: {error}") from error
 
 
 def _tree_in(file: Any) -> PublicTree:
@@ -319,7 +308,7 @@ def _shared(path: Path) -> RoundTable:
 
 def _holds(path: Path, variant: Variant) -> bool:
     """Whether the table of a file may hold under the switches of a variant, without reading its weights."""
-    with _open(path) as file:
+    with reading(path, TABLE) as file:
         solved, palifico = parse_variant(str(file["variant"])), bool(file["palifico"])
     ours, theirs = _round_switches(variant), _round_switches(solved)
     common = len(_COMMON)

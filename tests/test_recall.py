@@ -19,6 +19,7 @@ from perudo_env.jit import kernel
 from perudo_env.policy import Policy
 from train.evaluate.exploitability import Exploitability, nash_conv
 from train.evaluate.tabulate import tabulate
+from train.solver import __main__ as solve
 from train.solver import recall, tables, teacher
 from train.solver.condense import Options, condense
 from train.solver.condense import main as condense_main
@@ -285,3 +286,40 @@ def test_tables_of_a_game_with_calza_go_over_the_rounds_again(tmp_path: Path) ->
     assert list(found["rounds"]) == ["sweep 0: 1v1", "sweep 1: 1v1"]
     with pytest.raises(ValueError, match="still have its palifico"):
         tables.run(tables.Options(tmp_path / "b", "evening:calza=on_turn", 1))
+
+
+# ---------------------------------------------------------------------------------------------- bad input
+
+
+@pytest.mark.parametrize("content", [b"", b"PK\x03\x04" + b"\0" * 64, b"text"])
+def test_a_foreign_state_is_refused_by_name(content: bytes, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    kept = tmp_path / "solver.state"
+    kept.write_bytes(content)
+    assert solve.main(["--dice", "1", "1", "--resume", str(kept)]) == 2
+    assert f"{kept} is not the state of a round's solution" in capsys.readouterr().err
+    assert recall.main(["--dice", "1", "1", "--out", str(tmp_path)]) == 2
+    assert f"{kept} is not the state of a recall-limited solution" in capsys.readouterr().err
+    assert kept.read_bytes() == content
+
+
+def test_what_cannot_be_written_or_does_not_end_is_told_before_the_work(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    file = tmp_path / "file"
+    file.write_text("{}")
+    for main, words, said in (
+        (solve.main, ["--out", str(tmp_path)], "cannot be written"),
+        (solve.main, ["--resume", str(file / "x.npz")], "cannot be written"),
+        (solve.main, ["--seconds", "nan"], "seconds = nan"),
+        (solve.main, ["--threads", "0"], "threads = 0"),
+        (recall.main, ["--out", str(file)], "cannot be written"),
+        (recall.main, ["--out", str(tmp_path), "--threads", "-1"], "threads = -1"),
+        (recall.main, ["--out", str(tmp_path), "--seconds", "nan"], "seconds = nan"),
+        (tables.main, ["--starting-dice", "2", "--out", str(file)], "cannot be written"),
+    ):
+        assert main([*words, *(["--dice", "1", "1"] if main is not tables.main else [])]) == 2
+        assert said in capsys.readouterr().err
+    (tmp_path / "values.json").write_text("{}")
+    assert tables.main(["--starting-dice", "2", "--out", str(tmp_path)]) == 2
+    assert "none of this command's" in capsys.readouterr().err
+    with pytest.raises(ValueError, match="is the teacher itself"):
+        condense(Options(tmp_path, tmp_path, tmp_path))
+    assert sorted(p.name for p in tmp_path.iterdir()) == ["file", "values.json"]

@@ -110,6 +110,7 @@ def items() -> list[Item]:
     rounds += [round_item(v, dice, target=1e-3) for v in ("classic", "box") for dice in ((2, 2), (3, 1), (1, 3))]
     rounds += [round_item(v, dice, target=1e-3) for v in VARIANTS if v not in ("classic", "box") for dice in SPLITS[1:]]
     rounds += [round_item(v, (2, 2), seconds=3600, heavy=True) for v in ("evening", "marquoir")]
+    rounds.append(round_item("evening", (3, 1), seconds=3600, heavy=True))
     matches = [match_item(v, 2) for v in ("classic", "box")] + [match_item(v, 2, heavy=True) for v in ("evening", "pascal", "marquoir")]
     limited = [recall_item("joker", (1, 1), m, 2000) for m in (2, 3, 4)]
     limited += [recall_item("joker", (2, 1), m, n) for m, n in ((2, 2000), (3, 1000), (4, 300))]

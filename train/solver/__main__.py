@@ -13,6 +13,7 @@ from pathlib import Path
 
 from rich.console import Console
 
+from agents.npz import check_writable
 from agents.public_tree import PublicTree
 from perudo_env.variant import as_variant
 from train.progress import progress
@@ -53,6 +54,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     o = parser.parse_args(arguments)
     try:
         v, dice = as_variant(o.variant), check_dice(o.dice)
+        if o.out is not None:
+            check_writable(o.out)
         tree = PublicTree(capped(v), dice, o.palifico)
         print(
             f"{v}, dice {dice[0]} v {dice[1]}: {tree.num_nodes:,} nodes, {tree.num_states:,} information states, "

@@ -39,7 +39,10 @@ class Options:
 
 def condense(o: Options) -> int:
     """Write the folder; returns the bytes of its tables. Raises ``ValueError`` for what is not there."""
+    if o.out.resolve() == o.teacher.resolve():
+        raise ValueError(f"{o.out} is the teacher itself, whose tables would be lost: name another folder")
     read_about(o.network)
+    what = read_about(o.teacher).get("what")
     found = {name: sorted((o.teacher / name).glob("*.npz")) for name in o.only}
     empty = [name for name, paths in found.items() if not paths]
     if empty:
@@ -52,7 +55,7 @@ def condense(o: Options) -> int:
             rounded(RoundTable.load(path), o.levels).save(to)
             size += to.stat().st_size
             advance(1)
-    add_network(o.out, o.network, read_about(o.teacher).get("what"))
+    add_network(o.out, o.network, what)
     return size
 
 

@@ -28,6 +28,7 @@ import numpy.typing as npt
 import tyro
 from rich.console import Console
 
+from agents.npz import check_writable, reading, writing
 from agents.public_tree import PublicTree, hand_weights
 from agents.suffixes import suffix_graph
 from agents.tabular import RoundTable, TabularPolicy
@@ -52,6 +53,7 @@ from train.solver.recall_walk import (
 )
 from train.solver.rounding import rounded
 from train.solver.rounds import ALPHA, GAMMA, capped, memory
+from train.solver.traverse import thread_count
 
 EXPLORATION = 0.2
 SAMPLE = 2 * LANES
@@ -81,7 +83,7 @@ class RecallSolver:
         self._check_size()
         self.deal = [hand_weights(d, tree.variant.num_faces) for d in tree.dice]
         self.counts = [tree.counts(0), tree.counts(1)]
-        self.threads = threads or os.cpu_count() or 1
+        self.threads = thread_count(threads)
         self.pool = ThreadPoolExecutor(self.threads)
         self.regrets, self.sums = self._tables(), self._tables()
         self.share = share if against else 0.0
@@ -227,19 +229,15 @@ class RecallSolver:
 
     def save(self, path: Path | str) -> None:
         """Write all to ``path``; a kill while writing leaves the file as it was."""
-        path = Path(path)
-        path.parent.mkdir(parents=True, exist_ok=True)
-        temporary = path.with_suffix(path.suffix + ".part")
-        with temporary.open("wb") as file:
+        with writing(path) as file:
             np.savez(
                 file, iterations=np.array(self.iterations), what=np.array(self.what),
                 regrets0=self.regrets[0], regrets1=self.regrets[1], sums0=self.sums[0], sums1=self.sums[1],
             )  # fmt: skip
-        os.replace(temporary, path)
 
     def load(self, path: Path | str) -> None:
-        """Go on from a file of :meth:`save`; raises ``ValueError`` for one of another round or recall."""
-        with np.load(path, allow_pickle=False) as file:
+        """Go on from a file of :meth:`save`; raises ``ValueError`` for any other, or one of another round or recall."""
+        with reading(path, "the state of a recall-limited solution") as file:
             if str(file["what"]) != self.what:
                 raise ValueError(f"{path} holds {str(file['what'])!r}, not {self.what!r}")
             for seat in (0, 1):
@@ -280,6 +278,7 @@ def run(o: Options) -> dict[str, Any]:
         against=find_agent(o.against, v) if o.against else None, share=o.share,
     )  # fmt: skip
     kept = o.out / "solver.state"
+    check_writable(kept)
     if kept.exists():
         solver.load(kept)
     entries = sum(s.size for s in solver.sums)
@@ -306,6 +305,8 @@ def compile_recall() -> None:
 
 def iterate_for(solver: RecallSolver, seconds: float, kept: Path | None = None, save_every: float = 120) -> float:
     """Iterate for so many seconds, with progress, keeping the state in a file; returns the seconds spent."""
+    if not seconds >= 0:
+        raise ValueError(f"seconds = {seconds}: give a number from 0")
     compile_recall()
     begun = last = time.monotonic()
     with progress("seconds", max(1, round(seconds)), Console(stderr=True)) as advance:

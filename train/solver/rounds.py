@@ -17,6 +17,7 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
+from agents.npz import check_writable, reading, writing
 from agents.public_tree import PublicTree
 from agents.tabular import RoundTable, TabularPolicy
 from perudo_env.variant import Variant, as_variant, variant
@@ -99,19 +100,16 @@ class RoundSolver:
 
     def save(self, path: Path | str) -> None:
         """Write all to ``path``; a kill while writing leaves the file as it was."""
-        path = Path(path)
-        temporary = path.with_suffix(path.suffix + ".part")
-        with temporary.open("wb") as file:
+        with writing(path) as file:
             np.savez(
                 file, iterations=np.array(self.iterations), variant=np.array(str(self.tree.variant)),
                 dice=np.array(self.tree.dice), palifico=np.array(self.tree.palifico),
                 regrets0=self.regrets[0], regrets1=self.regrets[1], sums0=self.sums[0], sums1=self.sums[1],
             )  # fmt: skip
-        os.replace(temporary, path)
 
     def load(self, path: Path | str) -> None:
-        """Go on from a file of :meth:`save`; raises ``ValueError`` for one of another round."""
-        with np.load(path, allow_pickle=False) as file:
+        """Go on from a file of :meth:`save`; raises ``ValueError`` for any other, or one of another round."""
+        with reading(path, "the state of a round's solution") as file:
             what = str(file["variant"]), tuple(file["dice"].tolist()), bool(file["palifico"])
             if what != (str(self.tree.variant), self.tree.dice, self.tree.palifico):
                 raise ValueError(f"{path} holds the round {what}, not {(str(self.tree.variant), self.tree.dice, self.tree.palifico)}")
@@ -166,6 +164,10 @@ def solve_round(
     to, every ``save_every`` seconds and at the end. Raises ``ValueError`` for a round that cannot be or does not fit.
     """
     v, pair = as_variant(v), check_dice(dice)
+    if not (seconds >= 0 and target >= 0 and save_every >= 0):
+        raise ValueError(f"seconds = {seconds}, target = {target}, save_every = {save_every}: give numbers from 0")
+    if resume is not None:
+        check_writable(resume)
     tree = PublicTree(capped(v), pair, palifico)
     solver = RoundSolver(tree, pay_table(tree.variant, State(pair, 0, palifico)), threads)
     if resume is not None and Path(resume).exists():

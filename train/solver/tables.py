@@ -28,6 +28,7 @@ import numpy as np
 import numpy.typing as npt
 import tyro
 
+from agents.npz import check_writable
 from agents.public_tree import PublicTree
 from agents.suffixes import suffix_graph
 from agents.tabular import RoundTable, load_tables, table_key
@@ -129,22 +130,28 @@ class Folder:
 
     def __init__(self, o: Options) -> None:
         self.path, self.file = o.out, o.out / "values.json"
-        self.path.mkdir(parents=True, exist_ok=True)
+        check_writable(self.file)
         self.known: dict[str, dict[str, Any]] = {}
         what = {k: x for k, x in asdict(o).items() if k not in ("out", "threads", "seconds")}
         self.all: dict[str, Any] = {"options": what, "rounds": self.known}
         if self.file.exists():
-            self.all = json.loads(self.file.read_text(encoding="utf-8"))
+            self.all = self._read()
             if self.all["options"] != what:
                 raise ValueError(f"{self.file} is of {self.all['options']}, not of {what}: name another folder")
             self.known = self.all["rounds"]
 
+    def _read(self) -> dict[str, Any]:
+        try:
+            found: Any = json.loads(self.file.read_text(encoding="utf-8"))
+        except ValueError as error:
+            raise ValueError(f"{self.file} cannot be read as JSON ({error}): name another folder") from error
+        if not isinstance(found, dict) or not {"options", "rounds"} <= found.keys():
+            raise ValueError(f"{self.file} is none of this command's: name another folder")
+        return found
+
     def add(self, key: str, name: str, table: RoundTable, found: Solved) -> None:
         """Keep a table and what is known of it."""
-        temporary = self.path / "part" / f"{name}.npz"
-        temporary.parent.mkdir(exist_ok=True)
-        table.save(temporary)
-        os.replace(temporary, self.path / f"{name}.npz")
+        table.save(self.path / f"{name}.npz")
         self.known[key] = asdict(found)
         self.write()
 

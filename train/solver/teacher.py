@@ -16,7 +16,8 @@ from typing import Annotated
 
 import tyro
 
-from agents.checkpoint import read_about
+import agents as registry
+from perudo_env.variant import parse_variant, variant
 from train.solver.condense import add_network
 from train.solver.tables import Options as TablesOptions
 from train.solver.tables import run
@@ -44,8 +45,9 @@ class Options:
 
 
 def make(o: Options) -> None:
-    """Solve what is not yet solved, and write the checkpoint. Raises ``ValueError`` for a network that is no checkpoint."""
-    read_about(o.network)
+    """Solve what is not yet solved, and write the checkpoint. Raises ``ValueError`` for a network that does not play the variants."""
+    for v in o.variants:  # before hours of work
+        registry.load(o.network, variant(parse_variant(v), starting_dice=o.starting_dice), 2)
     for v in o.variants:
         print(v, file=sys.stderr)
         folder = o.out / "".join(c if c.isalnum() or c == "_" else "-" for c in v)
@@ -55,7 +57,9 @@ def make(o: Options) -> None:
                 threads=o.threads, alone=True, against=o.against, share=o.share,
             )
         )
-    what = f"rounds from {o.starting_dice} dice, {o.share} of them against {o.against}, under {'; '.join(o.variants)}"
+    # others may have solved, or solve now, what lies beside
+    solved = sorted(p.parent.name for p in o.out.glob("*/values.json"))
+    what = f"rounds from {o.starting_dice} dice, {o.share} of them against {o.against}, under {', '.join(solved)}"
     add_network(o.out, o.network, what)
 
 

@@ -55,6 +55,13 @@ def compile_walks() -> None:
             Traversal(tree, np.zeros((2, 4)), dtype, 2, small=0).run(seat, Do.FOLLOW, (weights[0], weights[1]))
 
 
+def thread_count(threads: int | None) -> int:
+    """As many as asked for, by default one per core; raises ``ValueError`` below 1."""
+    if threads is not None and threads < 1:
+        raise ValueError(f"threads = {threads}: use a whole number from 1")
+    return threads or cpu_count() or 1
+
+
 class Traversal:
     """Walks of one round, paid by ``pay`` (see ``payoffs.pay_table``), in the arithmetic of ``dtype``.
 
@@ -68,7 +75,7 @@ class Traversal:
         self.tree, self.dtype = tree, np.dtype(dtype)
         self.deal = [hand_weights(d, tree.variant.num_faces) for d in tree.dice]
         self.counts = [tree.counts(0), tree.counts(1)]
-        self.threads = threads or cpu_count() or 1
+        self.threads = thread_count(threads)
         self.largest = 0
         if tree.num_nodes >= small and self.threads > 1:
             self.largest = tree.num_nodes // TASKS_PER_TREE
