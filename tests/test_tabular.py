@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from zipfile import ZIP_DEFLATED, ZIP_LZMA, ZipFile
 
 import numpy as np
 import pytest
@@ -156,7 +157,14 @@ def test_a_hostile_file_is_refused_and_runs_nothing(tmp_path: Path) -> None:
         contents = dict(file)
     np.savez(tmp_path / "short.npz", **{**contents, "first": contents["first"][:-1]})
     np.savez(tmp_path / "nan.npz", **{**contents, "first": contents["first"] * np.nan})
-    for name in ("bad.npz", "text.npz", "short.npz", "nan.npz", "absent.npz"):
+    np.savez(tmp_path / "total.npz", **{**contents, "total": np.array(np.inf)})
+    for method, name in ((ZIP_LZMA, "lzma.npz"), (ZIP_DEFLATED, "deflated.npz")):
+        with ZipFile(tmp_path / name, "w", method) as file:
+            file.writestr("variant.npy", b"spoilt" * 50)
+        content = bytearray((tmp_path / name).read_bytes())
+        content[42:60] = b"\xff" * 18
+        (tmp_path / name).write_bytes(content)
+    for name in ("bad.npz", "text.npz", "short.npz", "nan.npz", "absent.npz", "total.npz", "lzma.npz", "deflated.npz"):
         with pytest.raises(ValueError, match=name if name != "short.npz" else "do not fit"):
             RoundTable.load(tmp_path / name)
     assert not trap.exists()
