@@ -12,6 +12,7 @@ from perudo_env.rulebook_texts import SILENT
 from perudo_env.variant import RULE_TEXTS, SWITCHES, VARIANTS
 from train.compare import last_points, read_points
 from train.evaluate.benchmark_page import shares_table
+from train.evaluate.league_page import by_seats
 from train.evaluate.numbers import read
 from train.evaluate.numbers_tables import (
     agents_table,
@@ -20,6 +21,7 @@ from train.evaluate.numbers_tables import (
     recall_table,
     rounds_table,
 )
+from train.evaluate.results_file import ResultsFile
 
 CHAMPIONS = ("duel", "table")
 NUMBERS = (rounds_table, palifico_table, matches_table, agents_table, recall_table)
@@ -48,6 +50,12 @@ def card_of(name: str) -> dict[str, Any] | None:
     return json.loads(path.read_text(encoding="utf-8")) if path.exists() else None
 
 
+def tournament_table() -> str:
+    """The standings of the tournament that is kept."""
+    with ResultsFile(ROOT / "docs" / "tournament.sqlite") as results:
+        return by_seats(results)
+
+
 def filled(text: str) -> str:
     """README with its generated parts made anew."""
     kept = read()
@@ -55,6 +63,7 @@ def filled(text: str) -> str:
     champions = [(name, shares_table(card_of(name))) for name in CHAMPIONS]
     parts = [("layout", layout_table()), ("variants", variants_table()), *made_of_numbers, *champions]
     parts.append(("compare", last_points(read_points(ROOT / "docs" / "compare.csv"))))
+    parts.append(("tournament", tournament_table()))
     for name, made in parts:
         text = re.sub(rf"(<!-- {name} -->\n).*?(<!-- /{name} -->)", lambda m, made=made: f"{m[1]}{made}\n{m[2]}", text, flags=re.DOTALL)
     return text
