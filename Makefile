@@ -14,8 +14,8 @@ setup: .venv/installed ## make .venv and install the project with all it is test
 .venv/installed: pyproject.toml constraints.txt
 	$(PYTHON) -m venv .venv
 	# torch first and alone: its pinned CPU build, before anything could ask for another
-	$(BIN)/pip install -q --no-compile -c constraints.txt torch==2.13.0
-	$(BIN)/pip install -q --no-compile -c constraints.txt -e ".[$(EXTRAS)]"
+	$(BIN)/pip install -q -c constraints.txt torch==2.13.0
+	$(BIN)/pip install -q -c constraints.txt -e ".[$(EXTRAS)]"
 	touch $@
 
 # The browser tests use the system's own; without it they fail, and say so.
