@@ -76,7 +76,10 @@ class Config(Section):
     run: MMDRunSection
 
 
-SMOKE = ("play.tables=64", "learn.total_decisions=1500", "learn.minibatch=256", "evaluation.every=1000", "evaluation.games=8", "run.save_every=0")
+SMOKE = (
+    "play.tables=64", "learn.total_decisions=1500", "learn.minibatch=256", "evaluation.every=1000", "evaluation.games=8",
+    "evaluation.rounds=[{variant: classic, dice: [1, 1]}]", "run.save_every=0",
+)  # fmt: skip
 
 
 @kernel
