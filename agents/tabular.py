@@ -17,7 +17,8 @@ import numpy.typing as npt
 
 from agents.checkpoint import read_about
 from agents.features import layout_of
-from agents.npz import reading, writing
+from agents.files import writing
+from agents.npz import reading
 from agents.public_tree import HAND_BASE, NO_BID, Graph, PublicTree, descend, hand_numbers
 from agents.suffixes import SuffixGraph, bid_ranks, follow, suffix_graph
 from perudo_env.actions import CALZA, DUDO, FIRST_BID, PASS

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
@@ -11,6 +10,7 @@ from typing import Any
 import numpy as np
 from rich.table import Table
 
+from agents.files import write_text
 from train.evaluate import page
 from train.evaluate.numbers_tables import NOT_KEPT, table
 from train.evaluate.stats import Estimate
@@ -132,9 +132,7 @@ def _chart(card: dict[str, Any]) -> page.Html:
 
 def write(folder: Path, card: dict[str, Any]) -> None:
     """Write benchmark.json and benchmark.html, each whole or not at all."""
-    unfinished = folder / ".benchmark.json.tmp"
-    unfinished.write_text(json.dumps(card, indent=2) + "\n", encoding="utf-8")
-    os.replace(unfinished, folder / "benchmark.json")
+    write_text(folder / "benchmark.json", json.dumps(card, indent=2) + "\n")
     results = card["results"]
     parts = [
         page.paragraph(

@@ -19,6 +19,7 @@ import numpy as np
 from rich.console import Console
 
 import agents as registry
+from agents.files import write_text
 from perudo_env.batch import Batch
 from perudo_env.policy import Policy, UniformPolicy
 from perudo_env.variant import variant as find_variant
@@ -154,7 +155,5 @@ def _read_parts(path: Path, head: dict[str, Any]) -> dict[str, dict[str, Any]]:
         raise ValueError(f"{path} does not hold parts of a benchmark ({error}): name another folder") from error
     if there != head:
         raise ValueError(f"{path.parent} holds the benchmark {there}, not {head}: name another folder")
-    unfinished = path.with_name(f".{path.name}.tmp")
-    unfinished.write_text("".join(json.dumps(x) + "\n" for x in (head, *parts)), encoding="utf-8")
-    os.replace(unfinished, path)
+    write_text(path, "".join(json.dumps(x) + "\n" for x in (head, *parts)))
     return {p["part"]: p for p in parts}

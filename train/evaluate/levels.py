@@ -12,6 +12,7 @@ from pathlib import Path
 
 import tyro
 
+from agents.files import write_text
 from agents.levels import LEVELS, MEASURED, make
 from perudo_env.variant import as_variant, table_size
 from train.evaluate.tournament import one_against_rest
@@ -50,9 +51,7 @@ def measure(levels: Levels) -> None:
     ]  # fmt: skip
     setting = {"variant": str(variant), "seats": seats, "games": levels.games, "seed": levels.seed}
     text = json.dumps({"setting": setting, "levels": LEVELS, "shares": shares}, indent=1) + "\n"
-    unfinished = levels.out.with_suffix(".tmp")
-    unfinished.write_text(text, encoding="utf-8")
-    unfinished.replace(levels.out)
+    write_text(levels.out, text)
     print(f"results in {levels.out}")
 
 

@@ -10,7 +10,6 @@ An item is written as soon as it is measured; a killed run goes on with the same
 from __future__ import annotations
 
 import json
-import os
 import sys
 import time
 from collections.abc import Callable, Sequence
@@ -22,6 +21,7 @@ import tyro
 from rich.console import Console
 
 import agents
+from agents.files import write_text
 from agents.public_tree import PublicTree
 from agents.tabular import TabularPolicy
 from perudo_env.variant import RULE_TEXTS, VARIANTS, parse_variant, variant
@@ -130,10 +130,8 @@ def read(path: Path = KEPT) -> dict[str, Record]:
 def keep(path: Path, name: str, record: Record) -> None:
     """Add a number to those kept; a kill while writing loses none."""
     kept = {**read(path), name: record}
-    temporary = path.with_suffix(".part")
     lines = [f"  {json.dumps(k)}: {json.dumps(kept[k])}" for k in sorted(kept)]
-    temporary.write_text("{\n" + ",\n".join(lines) + "\n}\n", encoding="utf-8")
-    os.replace(temporary, path)
+    write_text(path, "{\n" + ",\n".join(lines) + "\n}\n")
 
 
 def measure(item: Item) -> Record:

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import base64
 import io
-import os
 from collections.abc import Iterable, Sequence
 from html import escape
 from pathlib import Path
 from typing import Any
+
+from agents.files import write_text, writing
 
 STYLE = """
 body { font: 16px/1.5 system-ui, sans-serif; max-width: 60rem; margin: 2rem auto; padding: 0 1rem; color: #222; background: #fff }
@@ -74,18 +75,15 @@ def plot(figure: Any, says: str) -> Html:
 
 def write_png(path: Path, figure: Any) -> None:
     """Write a matplotlib figure as an image of its own, whole or not at all."""
-    unfinished = path.with_name(f".{path.name}.tmp")
-    figure.savefig(unfinished, format="png", dpi=110)
-    os.replace(unfinished, path)
+    with writing(path) as file:
+        figure.savefig(file, format="png", dpi=110)
 
 
 def write_page(path: Path, title: str, parts: Iterable[Html]) -> None:
     """Write the page whole or not at all."""
     body = "\n".join(parts)
-    unfinished = path.with_name(f".{path.name}.tmp")
-    unfinished.write_text(
+    write_text(
+        path,
         f'<!doctype html>\n<html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width">'
         f"<title>{escape(title)}</title><style>{STYLE}</style></head>\n<body><h1>{escape(title)}</h1>\n{body}\n</body></html>\n",
-        encoding="utf-8",
     )
-    os.replace(unfinished, path)

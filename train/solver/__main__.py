@@ -13,7 +13,7 @@ from pathlib import Path
 
 from rich.console import Console
 
-from agents.npz import check_writable
+from agents.files import check_writable
 from agents.public_tree import PublicTree
 from perudo_env.variant import as_variant
 from train.progress import progress

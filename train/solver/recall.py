@@ -12,7 +12,6 @@ two bids: .15 against .07). All hands of a seat are updated at once, against all
 from __future__ import annotations
 
 import json
-import os
 import sys
 import time
 from collections.abc import Iterator, Sequence
@@ -28,7 +27,8 @@ import numpy.typing as npt
 import tyro
 from rich.console import Console
 
-from agents.npz import check_writable, reading, writing
+from agents.files import check_writable, write_text, writing
+from agents.npz import reading
 from agents.public_tree import PublicTree, hand_weights
 from agents.suffixes import suffix_graph
 from agents.tabular import RoundTable, TabularPolicy
@@ -88,6 +88,7 @@ class RecallSolver:
         self.regrets, self.sums = self._tables(), self._tables()
         self.share = share if against else 0.0
         self.fixed = [fixed_table(against, tree, self.graph, seat) for seat in (0, 1)] if against and share else None
+        self.met = f", {self.share} of it against the agent {weights_hash(dict(zip('01', self.fixed, strict=True)))}" if self.fixed else ""
         self.set_pay(pay)
 
     def _check_size(self) -> None:
@@ -224,8 +225,7 @@ class RecallSolver:
     def what(self) -> str:
         """The round, the recall and the agent met, in words."""
         t = self.tree
-        met = f", {self.share} of it against the agent {weights_hash(dict(zip('01', self.fixed, strict=True)))}" if self.fixed else ""
-        return f"{t.variant}, {t.dice[0]} v {t.dice[1]} dice, palifico {t.palifico}, recall {self.recall}{met}"
+        return f"{t.variant}, {t.dice[0]} v {t.dice[1]} dice, palifico {t.palifico}, recall {self.recall}{self.met}"
 
     def save(self, path: Path | str) -> None:
         """Write all to ``path``; a kill while writing leaves the file as it was."""
@@ -326,10 +326,7 @@ def iterate_for(solver: RecallSolver, seconds: float, kept: Path | None = None, 
 
 def write_card(folder: Path, card: dict[str, Any]) -> None:
     """Write ``policy.json``, whole or not at all."""
-    folder.mkdir(parents=True, exist_ok=True)
-    temporary = folder / "policy.json.part"
-    temporary.write_text(json.dumps(card, indent=2) + "\n", encoding="utf-8")
-    os.replace(temporary, folder / "policy.json")
+    write_text(folder / "policy.json", json.dumps(card, indent=2) + "\n")
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

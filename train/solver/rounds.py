@@ -17,7 +17,8 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
-from agents.npz import check_writable, reading, writing
+from agents.files import check_writable, writing
+from agents.npz import reading
 from agents.public_tree import PublicTree
 from agents.tabular import RoundTable, TabularPolicy
 from perudo_env.variant import Variant, as_variant, variant

@@ -15,7 +15,6 @@ solves each round for itself, but for those that the shipped exact agent has and
 from __future__ import annotations
 
 import json
-import os
 import sys
 import time
 from collections.abc import Sequence
@@ -28,7 +27,7 @@ import numpy as np
 import numpy.typing as npt
 import tyro
 
-from agents.npz import check_writable
+from agents.files import check_writable, write_text
 from agents.public_tree import PublicTree
 from agents.suffixes import suffix_graph
 from agents.tabular import RoundTable, load_tables, table_key
@@ -157,9 +156,7 @@ class Folder:
 
     def write(self) -> None:
         """Write ``values.json``, whole or not at all."""
-        temporary = self.file.with_suffix(".part")
-        temporary.write_text(json.dumps(self.all, indent=2) + "\n", encoding="utf-8")
-        os.replace(temporary, self.file)
+        write_text(self.file, json.dumps(self.all, indent=2) + "\n")
 
 
 def run(o: Options) -> dict[str, Any]:
