@@ -32,6 +32,7 @@ test: ## all tests, on two cores; installs Chromium for those in the browser
 check: lint wheel ## ruff, mypy, the walls between packages, and a clean install of the wheel
 
 lint: setup
+	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports

@@ -56,7 +56,9 @@ def make(name_or_path: str | Path, variant: Variant | str, num_seats: int) -> Po
 
         under = make(text.removeprefix(SEARCH), variant, num_seats)
         if isinstance(under, ActOnly | SearchPolicy):
-            raise ValueError(f"agent {text!r}: search needs an agent that states probs, and that does not search itself")
+            raise ValueError(
+                f"agent {text!r}: search needs an agent that states probs, and that does not search itself"
+            )
         return SearchPolicy(under, variant, num_seats)
     if ":" in text:
         return _policy(text, _called(text, variant, num_seats))
@@ -76,7 +78,9 @@ def load(folder: str | Path, variant: Variant | str, num_seats: int) -> Policy:
         raise ValueError(f"{str(folder)!r} is not a checkpoint folder: it has no policy.json")
     kind = read_about(card.parent).get("kind")
     if not isinstance(kind, str) or kind not in LOADERS:
-        raise ValueError(f"{card} has kind {kind!r}{nearest(str(kind), LOADERS)}: the kinds known are {', '.join(LOADERS)}")
+        raise ValueError(
+            f"{card} has kind {kind!r}{nearest(str(kind), LOADERS)}: the kinds known are {', '.join(LOADERS)}"
+        )
     return _policy(str(folder), _imported(LOADERS[kind])(Path(folder), variant, num_seats))
 
 
@@ -101,7 +105,9 @@ def _called(path: str, variant: Variant, num_seats: int) -> Any:
     try:
         return _imported(path)(variant, num_seats)
     except TypeError as error:
-        raise ValueError(f"agent {path!r} could not be made by calling it with (variant, num_seats): {error}") from error
+        raise ValueError(
+            f"agent {path!r} could not be made by calling it with (variant, num_seats): {error}"
+        ) from error
 
 
 class ActOnly:
@@ -122,7 +128,11 @@ class ActOnly:
 
 def _policy(name: str, made: Any) -> Policy:
     if isinstance(made, type) or not callable(getattr(made, "act", None)):
-        what = f"the class {made.__name__}, not one of it" if isinstance(made, type) else f"{type(made).__name__}, which has no act"
+        what = (
+            f"the class {made.__name__}, not one of it"
+            if isinstance(made, type)
+            else f"{type(made).__name__}, which has no act"
+        )
         raise ValueError(f"agent {name!r} gave {what}: it is not a Policy")
     return made if isinstance(made, Policy) else ActOnly(name, made)
 

@@ -57,9 +57,7 @@ def weigh_bid(
 
 
 @kernel
-def weigh_bids(
-    tail: np.ndarray, seen: Seen, model: np.ndarray, likelihood: np.ndarray, spoke: np.ndarray
-) -> None:
+def weigh_bids(tail: np.ndarray, seen: Seen, model: np.ndarray, likelihood: np.ndarray, spoke: np.ndarray) -> None:
     """Fill ``likelihood`` ``(seats, faces, matches)`` and ``spoke`` ``(seats,)``, who bid, from all bids of the round.
 
     ``model`` begins with trust, assent, floor.
@@ -112,9 +110,7 @@ def prior_chances(tail: np.ndarray, seen: Seen, seat: int, pmf: np.ndarray) -> N
     dice = seen["dice"][seat]
     for face in range(1, seen["num_faces"] + 1):
         for m in range(dice + 1):
-            pmf[face - 1, m] = chance_of_more(tail, seen, face, dice, m) - chance_of_more(
-                tail, seen, face, dice, m + 1
-            )
+            pmf[face - 1, m] = chance_of_more(tail, seen, face, dice, m) - chance_of_more(tail, seen, face, dice, m + 1)
 
 
 @kernel

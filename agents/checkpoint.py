@@ -58,7 +58,9 @@ def read_weights(folder: Path, about: Mapping[str, Any]) -> bytes:
             return content
     if not path.is_file():
         raise ValueError(f"{path} is missing")
-    raise ValueError(f"{path} is not the file that {ABOUT} names (its SHA-256 differs): it is truncated, changed, or of another checkpoint")
+    raise ValueError(
+        f"{path} is not the file that {ABOUT} names (its SHA-256 differs): it is truncated, changed, or of another checkpoint"
+    )
 
 
 def write_bytes(path: Path, content: bytes) -> None:
@@ -76,5 +78,9 @@ def _unfinished(folder: Path, name: str) -> Path:
 def _finish(folder: Path) -> None:
     """Rename weights that a kill left under their temporary name, if they are the ones in force."""
     left = _unfinished(folder, WEIGHTS)
-    if left.is_file() and (folder / ABOUT).is_file() and read_about(folder).get("sha256") == sha256(left.read_bytes()).hexdigest():
+    if (
+        left.is_file()
+        and (folder / ABOUT).is_file()
+        and read_about(folder).get("sha256") == sha256(left.read_bytes()).hexdigest()
+    ):
         os.replace(left, folder / WEIGHTS)

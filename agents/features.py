@@ -131,9 +131,7 @@ def first_bit(row: np.ndarray, start: int, size: int) -> int:
 
 
 @kernel
-def read_bids(
-    row: np.ndarray, starts: np.ndarray, seats: int, quantities: int, paco_bids: int, seen: Seen
-) -> None:
+def read_bids(row: np.ndarray, starts: np.ndarray, seats: int, quantities: int, paco_bids: int, seen: Seen) -> None:
     """Write the bids of the round, in order, and their bidders."""
     seen["num_bids"] = 0
     standing = first_bit(row, starts[_STANDING], quantities * MAX_FACES)
@@ -222,9 +220,7 @@ def chance_of_more(tail: np.ndarray, seen: Seen, face: int, num_dice: int, neede
 
 
 @kernel
-def read_rows(
-    observations: np.ndarray, starts: np.ndarray, seats: int, quantities: int, out: np.ndarray
-) -> None:
+def read_rows(observations: np.ndarray, starts: np.ndarray, seats: int, quantities: int, out: np.ndarray) -> None:
     """Read every row into a SEEN record."""
     for i in range(observations.shape[0]):
         read(observations[i], starts, seats, quantities, out[i])
@@ -301,7 +297,5 @@ def bid_chances(observations: Int8Array, masks: Int8Array) -> Chances:
     holds = np.empty((batch, lay.max_quantity, MAX_FACES), np.float32)
     exactly = np.empty_like(holds)
     standing = np.empty(batch, np.int64)
-    chances_rows(
-        observations, block_starts(lay), lay.num_seats, TAIL, np.zeros(1, SEEN), holds, exactly, standing
-    )
+    chances_rows(observations, block_starts(lay), lay.num_seats, TAIL, np.zeros(1, SEEN), holds, exactly, standing)
     return Chances(holds, exactly, standing)

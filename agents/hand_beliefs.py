@@ -202,7 +202,9 @@ class HandBeliefs:
         for part in np.unique(asked):
             here = np.flatnonzero(asked == part)
             games = order[(ends[here[0] - 1] if here[0] else 0) : ends[here[-1]]]
-            actions[games] = self._act(rows[games], seats[games], groups[games] - here[0], rows[examples[here]], possible[here], draws[games])
+            actions[games] = self._act(
+                rows[games], seats[games], groups[games] - here[0], rows[examples[here]], possible[here], draws[games]
+            )
         return actions
 
     def learn(self, rows: IntArray, actions: IntArray, slip: float = 0.0) -> None:
@@ -221,7 +223,13 @@ class HandBeliefs:
         self.weights[rows, seats] = np.divide(learnt, total, out=self.weights[rows, seats], where=total > 0)
 
     def _act(
-        self, rows: IntArray, seats: IntArray, groups: IntArray, examples: IntArray, possible: npt.NDArray[np.bool_], draws: FloatArray
+        self,
+        rows: IntArray,
+        seats: IntArray,
+        groups: IntArray,
+        examples: IntArray,
+        possible: npt.NDArray[np.bool_],
+        draws: FloatArray,
     ) -> IntArray:
         which, dealt = np.nonzero(possible)
         probs, _ = self._ask(examples[which], dealt)

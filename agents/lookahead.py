@@ -50,7 +50,13 @@ class Effort:
 
 @kernel
 def deal_rows(
-    states: np.ndarray, rows: np.ndarray, viewers: np.ndarray, draws: np.ndarray, weights: np.ndarray, hands: np.ndarray, first: np.ndarray
+    states: np.ndarray,
+    rows: np.ndarray,
+    viewers: np.ndarray,
+    draws: np.ndarray,
+    weights: np.ndarray,
+    hands: np.ndarray,
+    first: np.ndarray,
 ) -> None:
     """Deal hands out of the belief of game ``rows[k]`` to all seats but the viewer; ``draws`` ``(games, seats)`` in [0, 1)."""
     for k in range(rows.size):
@@ -117,7 +123,9 @@ def call_pay(states: np.ndarray, pay: Pay = round_pay) -> FloatArray:
 class Lookahead:
     """Values actions at tables of ``beliefs``, where all other seats play ``policy``, by what the round then ``pay``s."""
 
-    def __init__(self, beliefs: HandBeliefs, policy: Policy, effort: Effort | None = None, pay: Pay = round_pay) -> None:
+    def __init__(
+        self, beliefs: HandBeliefs, policy: Policy, effort: Effort | None = None, pay: Pay = round_pay
+    ) -> None:
         self.beliefs, self.policy, self.effort, self.pay = beliefs, policy, effort or Effort(), pay
 
     def act(self, rows: IntArray, rng: np.random.Generator) -> IntArray:
@@ -128,7 +136,9 @@ class Lookahead:
         self._value_raises(rows, self._candidates(masks, holds), values, rng)
         return values.argmax(axis=1)
 
-    def call_values(self, rows: IntArray, masks: npt.NDArray[np.int8], holds: FloatArray, exactly: FloatArray) -> FloatArray:
+    def call_values(
+        self, rows: IntArray, masks: npt.NDArray[np.int8], holds: FloatArray, exactly: FloatArray
+    ) -> FloatArray:
         """The exact values of Dudo and Calza where they are legal, given ``beliefs.chances``; minus infinity for all else."""
         batch = self.beliefs.batch
         values = np.full(masks.shape, -np.inf)
@@ -154,7 +164,9 @@ class Lookahead:
         np.put_along_axis(tried, order, np.take_along_axis(score, order, axis=1) >= 0, axis=1)
         return tried
 
-    def _value_raises(self, rows: IntArray, tried: npt.NDArray[np.bool_], values: FloatArray, rng: np.random.Generator) -> None:
+    def _value_raises(
+        self, rows: IntArray, tried: npt.NDArray[np.bool_], values: FloatArray, rng: np.random.Generator
+    ) -> None:
         """Halve the candidates of each row until one is left, and write its value, found on games of its own."""
         where, actions = np.nonzero(tried)
         sums, count = np.zeros((where.size, 2)), 0
@@ -168,9 +180,13 @@ class Lookahead:
             kept = np.sort(order[place < -(-sizes[where[order]] // 2)])
             where, actions, sums = where[kept], actions[kept], sums[kept]
         if where.size:
-            values[where, actions] = self.play_out(rows[where], actions, where, 8 * self.effort.samples, rng).max(axis=1)
+            values[where, actions] = self.play_out(rows[where], actions, where, 8 * self.effort.samples, rng).max(
+                axis=1
+            )
 
-    def play_out(self, rows: IntArray, actions: IntArray, groups: IntArray, samples: int, rng: np.random.Generator) -> FloatArray:
+    def play_out(
+        self, rows: IntArray, actions: IntArray, groups: IntArray, samples: int, rng: np.random.Generator
+    ) -> FloatArray:
         """The mean return of each action under both plans, ``(tries, 2)``; tries of one group meet the same hands."""
         draws = rng.random((groups.max() + 1, samples, self.beliefs.batch.num_seats))
         out = np.zeros((rows.size, 2))

@@ -51,7 +51,10 @@ class Network:
     def __init__(self, weights: Mapping[str, npt.NDArray[Any]]) -> None:
         depth = len(weights) // 2
         self.layers = [
-            (np.ascontiguousarray(weights[f"layers.{i}.weight"].T, np.float32), np.asarray(weights[f"layers.{i}.bias"], np.float32))
+            (
+                np.ascontiguousarray(weights[f"layers.{i}.weight"].T, np.float32),
+                np.asarray(weights[f"layers.{i}.bias"], np.float32),
+            )
             for i in range(depth)
         ]
 
@@ -93,7 +96,9 @@ class RelativePolicy(SampledPolicy):
         """The softmax over cells, each cell's share spread over its legal actions."""
         encoded = relative.encode(observations, masks)
         out = np.empty(masks.shape)
-        relative.spread_rows(softmax(self.network(encoded.inputs), encoded.sizes), encoded.sizes, encoded.cells, masks, out)
+        relative.spread_rows(
+            softmax(self.network(encoded.inputs), encoded.sizes), encoded.sizes, encoded.cells, masks, out
+        )
         return out
 
 
@@ -153,10 +158,14 @@ def _read(folder: Path, variant: Variant, num_seats: int) -> MLPPolicy | Relativ
         raise ValueError(f"{folder} has inputs {inputs!r}: this version knows {', '.join(INPUTS)}")
     if not _trained_for(folder, about, variant, num_seats):
         trained, seats = about["variants"], about["seats"]
-        raise ValueError(f"{folder} was trained for {', '.join(trained)} with {seats} seats, not for {variant} with {num_seats}")
+        raise ValueError(
+            f"{folder} was trained for {', '.join(trained)} with {seats} seats, not for {variant} with {num_seats}"
+        )
     layout_hash, num_inputs, num_outputs = _shape_of(inputs, variant, num_seats)
     if about.get("layout") != layout_hash:
-        raise ValueError(f"{folder} was trained on observation layout {about.get('layout')!r}; this version has {layout_hash!r}")
+        raise ValueError(
+            f"{folder} was trained on observation layout {about.get('layout')!r}; this version has {layout_hash!r}"
+        )
     content, path = read_weights(folder, about), folder / WEIGHTS
     try:
         weights = load(content)
@@ -167,7 +176,9 @@ def _read(folder: Path, variant: Variant, num_seats: int) -> MLPPolicy | Relativ
 
 
 def _trained_for(folder: Path, about: Mapping[str, Any], variant: Variant, num_seats: int) -> bool:
-    return variant in map(parse_variant, _list_of(folder, about, "variants", str)) and num_seats in _list_of(folder, about, "seats", int)
+    return variant in map(parse_variant, _list_of(folder, about, "variants", str)) and num_seats in _list_of(
+        folder, about, "seats", int
+    )
 
 
 def _list_of(folder: Path, about: Mapping[str, Any], key: str, kind: type) -> list[Any]:
@@ -182,12 +193,23 @@ def _check_shapes(path: Path, weights: Mapping[str, npt.NDArray[Any]], inputs: i
     depth = len(weights) // 2
     for i in range(depth):
         weight, bias = weights.get(f"layers.{i}.weight"), weights.get(f"layers.{i}.bias")
-        if weight is None or bias is None or {weight.dtype.kind, bias.dtype.kind} != {"f"} or weight.ndim != 2 or weight.shape[1] != width or bias.shape != weight.shape[:1]:
-            raise ValueError(f"{path}: layer {i} is missing, is not of floating-point numbers, or does not take {width} inputs")
+        if (
+            weight is None
+            or bias is None
+            or {weight.dtype.kind, bias.dtype.kind} != {"f"}
+            or weight.ndim != 2
+            or weight.shape[1] != width
+            or bias.shape != weight.shape[:1]
+        ):
+            raise ValueError(
+                f"{path}: layer {i} is missing, is not of floating-point numbers, or does not take {width} inputs"
+            )
         if not (np.isfinite(weight).all() and np.isfinite(bias).all()):
             raise ValueError(f"{path}: layer {i} holds numbers that are not finite")
         width = len(bias)
     if len(weights) != 2 * depth:
-        raise ValueError(f"{path} holds {len(weights)} arrays: a weight and a bias for each of {depth} layers belong there")
+        raise ValueError(
+            f"{path} holds {len(weights)} arrays: a weight and a bias for each of {depth} layers belong there"
+        )
     if depth == 0 or width != outputs:
         raise ValueError(f"{path}: the last layer gives {width} logits, not {outputs}")

@@ -13,7 +13,18 @@ from zipfile import BadZipFile
 import numpy as np
 
 # what NumPy, zipfile and its decompressors raise for strange bytes, and whoever makes something of strange numbers
-_FAULTS = (LookupError, TypeError, ValueError, ArithmeticError, OSError, EOFError, RuntimeError, BadZipFile, LZMAError, zlib.error)
+_FAULTS = (
+    LookupError,
+    TypeError,
+    ValueError,
+    ArithmeticError,
+    OSError,
+    EOFError,
+    RuntimeError,
+    BadZipFile,
+    LZMAError,
+    zlib.error,
+)
 
 
 @contextmanager

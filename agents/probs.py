@@ -28,5 +28,9 @@ def check_probs(probs: npt.NDArray[np.float64], masks: npt.NDArray[np.int8], nam
     if illegal[k].any():
         action = int(np.argmax(illegal[k]))
         word = "negative" if masks[k, action] else "illegal here"
-        raise ValueError(f"the policy gives {ACTIONS[action]} probability {probs[k, action]:g}, which is {word}, at the information state {name(k)!r}")
-    raise ValueError(f"the policy's probabilities sum to {probs[k].sum():.9g}, not 1, at the information state {name(k)!r}")
+        raise ValueError(
+            f"the policy gives {ACTIONS[action]} probability {probs[k, action]:g}, which is {word}, at the information state {name(k)!r}"
+        )
+    raise ValueError(
+        f"the policy's probabilities sum to {probs[k].sum():.9g}, not 1, at the information state {name(k)!r}"
+    )

@@ -70,7 +70,9 @@ def hand_numbers(num_dice: int, num_faces: int = MAX_FACES) -> npt.NDArray[np.in
     return numbers
 
 
-def round_record(variant: Variant, dice: Sequence[int], palifico: bool, total: int, spent: Sequence[int] = (0, 0)) -> np.ndarray:
+def round_record(
+    variant: Variant, dice: Sequence[int], palifico: bool, total: int, spent: Sequence[int] = (0, 0)
+) -> np.ndarray:
     """A state array of one record: a round that seat 0 opens, ``total`` dice having been on the table at the start."""
     states = new_states(variant, len(dice), total, 0)
     start_row(states, 0, np.uint64(0), starting_dice(variant, len(dice), dice))
@@ -153,7 +155,9 @@ class PublicTree:
     round that cannot be.
     """
 
-    def __init__(self, variant: Variant, dice: Sequence[int] = (1, 1), palifico: bool = False, total: int | None = None) -> None:
+    def __init__(
+        self, variant: Variant, dice: Sequence[int] = (1, 1), palifico: bool = False, total: int | None = None
+    ) -> None:
         if len(dice) != 2 or min(dice) < 1:
             raise ValueError(f"dice = {tuple(dice)} is not a round of two seats: name two numbers of dice from 1")
         if palifico and (variant.palifico == "off" or dice[0] != 1):

@@ -140,7 +140,9 @@ def encode_row(
     sizes[:] = 0
     read(row, starts, seats, quantities, seen)
     for face in range(1, MAX_FACES + 1):
-        own_origin[face - 1] = matches_in(seen["own"], face, seen["wild"]) + expected(seen["num_others"], seen["wild"], seen["num_faces"], face)
+        own_origin[face - 1] = matches_in(seen["own"], face, seen["wild"]) + expected(
+            seen["num_others"], seen["wild"], seen["num_faces"], face
+        )
         for k in range(seen["own"][face - 1]):
             out[_HAND + (face - 1) * MAX_STARTING_DICE + k] = 1
     for action in range(mask.size):
@@ -177,7 +179,18 @@ def encode_rows(
     place, own_origin = np.zeros(MAX_SEATS, np.int64), np.zeros(MAX_FACES, np.int64)
     for i in range(observations.shape[0]):
         encode_row(
-            observations[i], masks[i], starts, seats, quantities, tail, scratch[0], place, own_origin, out[i], sizes[i], cells[i]
+            observations[i],
+            masks[i],
+            starts,
+            seats,
+            quantities,
+            tail,
+            scratch[0],
+            place,
+            own_origin,
+            out[i],
+            sizes[i],
+            cells[i],
         )
 
 
@@ -194,14 +207,18 @@ def encode(observations: Int8Array, masks: Int8Array) -> Encoded:
     lay = layout_of(observations, masks)
     batch = len(observations)
     out = Encoded(
-        np.empty((batch, NUM_INPUTS), np.float32), np.empty((batch, NUM_CELLS), np.int16), np.empty(masks.shape, np.int16)
+        np.empty((batch, NUM_INPUTS), np.float32),
+        np.empty((batch, NUM_CELLS), np.int16),
+        np.empty(masks.shape, np.int16),
     )
     encode_rows(observations, masks, block_starts(lay), lay.num_seats, lay.max_quantity, TAIL, np.zeros(1, SEEN), *out)
     return out
 
 
 @kernel
-def spread_rows(cell_probs: np.ndarray, sizes: np.ndarray, cells: np.ndarray, masks: np.ndarray, out: np.ndarray) -> None:
+def spread_rows(
+    cell_probs: np.ndarray, sizes: np.ndarray, cells: np.ndarray, masks: np.ndarray, out: np.ndarray
+) -> None:
     """Write the probability of each action: its cell's, shared by the cell's legal actions."""
     for i in range(masks.shape[0]):
         for action in range(masks.shape[1]):
@@ -209,7 +226,9 @@ def spread_rows(cell_probs: np.ndarray, sizes: np.ndarray, cells: np.ndarray, ma
 
 
 @kernel
-def pick_rows(chosen: np.ndarray, cells: np.ndarray, masks: np.ndarray, draws: np.ndarray, sizes: np.ndarray, out: np.ndarray) -> None:
+def pick_rows(
+    chosen: np.ndarray, cells: np.ndarray, masks: np.ndarray, draws: np.ndarray, sizes: np.ndarray, out: np.ndarray
+) -> None:
     """Write a legal action of each row's chosen cell; ``draws`` in [0, 1) say which."""
     for i in range(masks.shape[0]):
         left = int(draws[i] * sizes[i, chosen[i]])

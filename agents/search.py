@@ -101,7 +101,9 @@ class SearchPolicy(SampledPolicy):
         return means.max(axis=1)
 
 
-def remembered(policy: Policy, variant: Variant, num_seats: int, observation: Int8Array, mask: Int8Array, slip: float) -> HandBeliefs:
+def remembered(
+    policy: Policy, variant: Variant, num_seats: int, observation: Int8Array, mask: Int8Array, slip: float
+) -> HandBeliefs:
     """A game at the position that an observation shows, and what its bids tell of the other hands.
 
     The viewer is seat 0. The round is played again from its opening, so that every seat's own question can be put.

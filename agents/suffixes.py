@@ -34,7 +34,9 @@ def suffix_graph(graph: Graph, recall: int) -> SuffixGraph:
     """The suffixes of ``recall`` bids of a round. Raises ``ValueError`` for a recall below 1 or too long to number."""
     base = len(graph.action) + 1  # a bid's digit is its index, 0 where there is none
     if recall < 1 or 2 * base**recall > 2**62:
-        raise ValueError(f"recall = {recall}: remember from 1 to {int(61 / np.log2(base))} bids in a round of {base - 2} bids")
+        raise ValueError(
+            f"recall = {recall}: remember from 1 to {int(61 / np.log2(base))} bids in a round of {base - 2} bids"
+        )
     suffixes, seats = _nodes(graph, recall)
     rank = bid_ranks(graph)
     last = suffixes[:, -1]

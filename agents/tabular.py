@@ -53,13 +53,21 @@ class RoundTable:
     """
 
     def __init__(
-        self, tree: PublicTree, weights: Sequence[npt.NDArray[Any]], bracket: tuple[float, float] | None = None, recall: int | None = None
+        self,
+        tree: PublicTree,
+        weights: Sequence[npt.NDArray[Any]],
+        bracket: tuple[float, float] | None = None,
+        recall: int | None = None,
     ) -> None:
         self.suffixes = None if recall is None else suffix_graph(tree.graph, recall)
         sizes = tuple(w.size for w in weights)
-        wanted = tree.num_entries if self.suffixes is None else tuple((self.suffixes.num_rows * tree.num_hands).tolist())
+        wanted = (
+            tree.num_entries if self.suffixes is None else tuple((self.suffixes.num_rows * tree.num_hands).tolist())
+        )
         if sizes != wanted:
-            raise ValueError(f"weights of {sizes} numbers do not fit the round {tree.dice} under {tree.variant}: it has {wanted}")
+            raise ValueError(
+                f"weights of {sizes} numbers do not fit the round {tree.dice} under {tree.variant}: it has {wanted}"
+            )
         self.tree, self.weights, self.bracket, self.recall = tree, tuple(weights), bracket, recall
         self.ids, self.slots = _bid_places(tree.graph)
         self.key = table_key(tree)
@@ -104,7 +112,9 @@ class RoundTable:
 
 
 def _tree_in(file: Any) -> PublicTree:
-    return PublicTree(parse_variant(str(file["variant"])), file["dice"].tolist(), bool(file["palifico"]), int(file["total"]))
+    return PublicTree(
+        parse_variant(str(file["variant"])), file["dice"].tolist(), bool(file["palifico"]), int(file["total"])
+    )
 
 
 def _bid_places(graph: Graph) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
@@ -150,7 +160,9 @@ def observation_keys(observations: Int8Array, look: Layout) -> npt.NDArray[np.in
     opened = look.get(observations, "opener")[:, 0] == 1
     palifico = look.get(observations, "is_palifico")[:, 0].astype(np.int64)
     switches = look.get(observations, "switches")
-    codes = [_switch_codes(switches, s) for s in _COMMON] + [_switch_codes(switches, s) * (palifico == 0) for s in _ORDINARY]
+    codes = [_switch_codes(switches, s) for s in _COMMON] + [
+        _switch_codes(switches, s) * (palifico == 0) for s in _ORDINARY
+    ]
     with_calza = codes[_CALZA] = codes[_CALZA] != switch_code("calza", "off")
     cup = _switch_codes(switches, "starting_dice")
     pair = [np.where(opened, mine, theirs), np.where(opened, theirs, mine)]
@@ -167,7 +179,9 @@ def locate(graph: Graph, said: np.ndarray, ids: np.ndarray, standing: np.ndarray
 
 
 @kernel
-def locate_suffixes(graph: Graph, suffixes: SuffixGraph, said: np.ndarray, ids: np.ndarray, standing: np.ndarray, rows: np.ndarray) -> None:
+def locate_suffixes(
+    graph: Graph, suffixes: SuffixGraph, said: np.ndarray, ids: np.ndarray, standing: np.ndarray, rows: np.ndarray
+) -> None:
     """The same where only the last bids are remembered."""
     bids = np.zeros(ids.size, np.int64)
     for k in range(standing.size):
@@ -257,7 +271,9 @@ class TabularPolicy(SampledPolicy):
         if len(self.tables) != 1:
             return None
         ((known, table),) = self.tables.items()
-        return table if known[2:] == key[2:] and all(a in (-1, b) for a, b in zip(key[:2], known, strict=False)) else None
+        return (
+            table if known[2:] == key[2:] and all(a in (-1, b) for a, b in zip(key[:2], known, strict=False)) else None
+        )
 
     def _fill(
         self, table: RoundTable, rows: npt.NDArray[np.int64], observations: Int8Array, masks: Int8Array, look: Layout,
@@ -316,7 +332,9 @@ def _holds(path: Path, variant: Variant) -> bool:
     return ours[:common] == theirs[:common] and (palifico or ours == theirs)
 
 
-def exact_policy(variant: Variant | None = None, fallback: Policy | None = None, folder: Path | str = EXACT) -> TabularPolicy:
+def exact_policy(
+    variant: Variant | None = None, fallback: Policy | None = None, folder: Path | str = EXACT
+) -> TabularPolicy:
     """The shipped exact agent: solved small rounds, ``fallback`` (uniform by default) elsewhere."""
     return TabularPolicy(load_tables(folder, variant), fallback)
 
@@ -334,8 +352,12 @@ def load_policy(folder: Path | str, variant: Variant | str, num_seats: int) -> T
     # a folder must not have code of its choice imported, nor lead out of itself
     inside = (folder / fallback).resolve().parent == folder.resolve() and (folder / fallback / "policy.json").is_file()
     if not inside and fallback not in registry.BASELINES:
-        raise ValueError(f"{folder} has fallback {fallback!r}: one of {', '.join(registry.BASELINES)} or a checkpoint folder inside belongs there")
-    rest = registry.load(folder / fallback, variant, num_seats) if inside else registry.make(fallback, variant, num_seats)
+        raise ValueError(
+            f"{folder} has fallback {fallback!r}: one of {', '.join(registry.BASELINES)} or a checkpoint folder inside belongs there"
+        )
+    rest = (
+        registry.load(folder / fallback, variant, num_seats) if inside else registry.make(fallback, variant, num_seats)
+    )
     folders = [EXACT] if about.get("exact") else []
     if not folders or any(folder.rglob("*.npz")):
         folders.append(folder)

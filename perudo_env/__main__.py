@@ -37,9 +37,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(
-        prog="perudo", description="Perudo: the rules in force, and positions explained."
-    )
+    parser = argparse.ArgumentParser(prog="perudo", description="Perudo: the rules in force, and positions explained.")
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
 
     rules = commands.add_parser("rules", help="print the rules in force, with sources and checked examples")
@@ -53,28 +51,24 @@ def _parser() -> argparse.ArgumentParser:
         metavar="switch=value",
         help="override switches of the preset",
     )
-    rules.add_argument(
-        "--lang", choices=(*LANGUAGES, "both"), default="both", help="language (default: both)"
-    )
+    rules.add_argument("--lang", choices=(*LANGUAGES, "both"), default="both", help="language (default: both)")
     rules.set_defaults(run=_rules)
 
     show = commands.add_parser("show", help="print a position, its legal actions, and why others are illegal")
     show.add_argument("position", metavar="POSITION", help=f"for example '{EXAMPLE}'")
-    show.add_argument(
-        "actions", metavar="ACTION", nargs="*", help="actions to judge, like 6x4, 3P, dudo, calza, pass"
-    )
+    show.add_argument("actions", metavar="ACTION", nargs="*", help="actions to judge, like 6x4, 3P, dudo, calza, pass")
     show.add_argument("--lang", choices=LANGUAGES, default="en", help="language (default: en)")
     show.set_defaults(run=_show)
 
     picture = commands.add_parser("picture", help="draw a position into a PNG file")
     picture.add_argument("position", metavar="POSITION", help=f"for example '{EXAMPLE}'")
     picture.add_argument("file", metavar="FILE.png", type=Path)
-    picture.add_argument(
-        "--viewer", type=int, metavar="SEAT", help="draw what this seat sees (default: all dice open)"
-    )
+    picture.add_argument("--viewer", type=int, metavar="SEAT", help="draw what this seat sees (default: all dice open)")
     picture.set_defaults(run=_picture)
 
-    verify = commands.add_parser("verify", help="roll all dice of a saved game again, and check what was promised before it")
+    verify = commands.add_parser(
+        "verify", help="roll all dice of a saved game again, and check what was promised before it"
+    )
     verify.add_argument("file", metavar="FILE", type=Path, help="a saved game, or a bare record")
     verify.set_defaults(run=_verify)
 
@@ -110,13 +104,8 @@ def _legal(game: Game, language: str) -> list[str]:
     from perudo_env.scene import raises
 
     calls = [str(a) for a in game.legal_actions() if isinstance(a, Call)]
-    ranges = (
-        [] if game.in_calza_window else sorted(raises(game).items(), key=lambda item: (item[0] == 1, item[0]))
-    )
-    bids = [
-        f"{Bid(least, face)}" + (f"..{Bid(most, face)}" if most > least else "")
-        for face, (least, most) in ranges
-    ]
+    ranges = [] if game.in_calza_window else sorted(raises(game).items(), key=lambda item: (item[0] == 1, item[0]))
+    bids = [f"{Bid(least, face)}" + (f"..{Bid(most, face)}" if most > least else "") for face, (least, most) in ranges]
     return [f"{'legal' if language == 'en' else 'permis'}: {', '.join(calls + bids) or '-'}"]
 
 
@@ -146,9 +135,7 @@ def _variants(args: argparse.Namespace) -> str:
         *([switch, *(cell(name, switch) for name in VARIANTS)] for switch in SWITCHES),
     ]
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    table = [
-        "  ".join(word.ljust(width) for word, width in zip(row, widths, strict=True)).rstrip() for row in rows
-    ]
+    table = ["  ".join(word.ljust(width) for word, width in zip(row, widths, strict=True)).rstrip() for row in rows]
     return "\n".join([*table, "* the preset's source does not settle this; a default was chosen"])
 
 

@@ -85,7 +85,14 @@ def stop_row(states: np.ndarray, i: int) -> None:
 
 @kernel
 def step_row(
-    states: np.ndarray, i: int, action: int, switches: np.ndarray, seats: int, quantities: int, mask: np.ndarray, seen: np.ndarray
+    states: np.ndarray,
+    i: int,
+    action: int,
+    switches: np.ndarray,
+    seats: int,
+    quantities: int,
+    mask: np.ndarray,
+    seen: np.ndarray,
 ) -> int:
     """:func:`act_row`, and then write the mask and the observation of the next seat to act, if there is one."""
     result = act_row(states, i, action)
@@ -138,7 +145,13 @@ def masks_rows(states: np.ndarray, rows: np.ndarray, masks: np.ndarray) -> None:
 
 @kernel
 def observe_rows(
-    states: np.ndarray, rows: np.ndarray, viewers: np.ndarray, switches: np.ndarray, seats: int, quantities: int, out: np.ndarray
+    states: np.ndarray,
+    rows: np.ndarray,
+    viewers: np.ndarray,
+    switches: np.ndarray,
+    seats: int,
+    quantities: int,
+    out: np.ndarray,
 ) -> None:
     """Write what the viewer of each of ``rows`` sees; zeros where there is none (negative)."""
     for k in range(rows.size):
@@ -224,7 +237,9 @@ def seeds_from(seed: Any, num_games: int) -> npt.NDArray[np.uint64]:
             return np.uint64(int(seed)) + np.arange(num_games, dtype=np.uint64)
     seeds = np.asarray(seed)
     if seeds.shape != (num_games,) or seeds.dtype.kind not in "ui" or (seeds < 0).any():
-        raise ValueError(f"seed = {seed!r} is not a seed: use None, a number from 0 to 2**64 - 1, or {num_games} of them")
+        raise ValueError(
+            f"seed = {seed!r} is not a seed: use None, a number from 0 to 2**64 - 1, or {num_games} of them"
+        )
     return seeds.astype(np.uint64)
 
 
@@ -242,7 +257,9 @@ def starting_dice(variant: Variant, num_seats: int, dice: Sequence[int] | None) 
         raise ValueError(f"dice = {tuple(counts)} has {len(counts)} numbers for {num_seats} seats")
     for d in counts:
         if not is_whole(d) or not 0 <= d <= variant.starting_dice:
-            raise ValueError(f"dice = {tuple(counts)}: {d!r} is not a number of dice: use 0 to starting_dice = {variant.starting_dice}")
+            raise ValueError(
+                f"dice = {tuple(counts)}: {d!r} is not a number of dice: use 0 to starting_dice = {variant.starting_dice}"
+            )
     if sum(d > 0 for d in counts) < 2:
         raise ValueError(f"dice = {tuple(counts)}: at least two seats need dice")
     return np.array(counts, np.int8)
@@ -326,7 +343,9 @@ class Batch:
     def _counts(self, num_rows: int, dice: npt.ArrayLike) -> Int8Array:
         counts = np.asarray(dice)
         if counts.shape != (num_rows, self.num_seats) or counts.dtype.kind not in "ui":
-            raise ValueError(f"dice of shape {counts.shape} and type {counts.dtype}: give whole numbers, {(num_rows, self.num_seats)}")
+            raise ValueError(
+                f"dice of shape {counts.shape} and type {counts.dtype}: give whole numbers, {(num_rows, self.num_seats)}"
+            )
         for row in np.unique(counts, axis=0):
             starting_dice(self.variant, self.num_seats, row)
         return counts.astype(np.int8)
@@ -396,7 +415,15 @@ class Batch:
         seats = np.broadcast_to(self.seat[where] if viewers is None else np.asarray(viewers), where.shape)
         if seats.dtype.kind not in "ui" or (seats >= self.num_seats).any():
             raise ValueError(f"viewers = {viewers!r} are not seats of this table: use 0 to {self.num_seats - 1}")
-        observe_rows(self.states, where, seats.astype(np.int64), self.switches, self.layout.num_seats, self.layout.max_quantity, out)
+        observe_rows(
+            self.states,
+            where,
+            seats.astype(np.int64),
+            self.switches,
+            self.layout.num_seats,
+            self.layout.max_quantity,
+            out,
+        )
         return out
 
     def act(self, actions: npt.ArrayLike, rows: npt.ArrayLike | None = None) -> npt.NDArray[np.bool_]:
@@ -415,7 +442,11 @@ class Batch:
         bad = act_rows(self.states, where, ids.astype(np.int64), ended)
         if bad >= 0:
             known = 0 <= ids[bad] < self.num_actions
-            why = explain(self.states, where[bad], int(ids[bad])) if known else f"{ids[bad]} is not an action id of this table: use 0 to {self.num_actions - 1}"
+            why = (
+                explain(self.states, where[bad], int(ids[bad]))
+                if known
+                else f"{ids[bad]} is not an action id of this table: use 0 to {self.num_actions - 1}"
+            )
             raise IllegalActionError(f"game {where[bad]}: {why}")
         return ended
 

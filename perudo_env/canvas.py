@@ -84,9 +84,7 @@ def text_sprite(text: str, size: float, color: Color, weight: float = 0.13) -> S
     px, py = sprite.x[None] + np.float32(width * size / 2), np.float32(size / 2) - sprite.y[None]
     dx, dy = x1 - x0, y1 - y0
     along = np.clip(((px - x0) * dx + (py - y0) * dy) / np.maximum(dx * dx + dy * dy, 1e-9), 0, 1)
-    distance = np.hypot(px - x0 - along * dx, py - y0 - along * dy).min(axis=0) - np.float32(
-        weight * size / 2
-    )
+    distance = np.hypot(px - x0 - along * dx, py - y0 - along * dy).min(axis=0) - np.float32(weight * size / 2)
     return sprite.fill(distance, color)
 
 

@@ -106,7 +106,17 @@ class GameOver:
 
 
 Event = (
-    RolledOff | RoundStarted | BidMade | Passed | DudoSaid | CalzaSaid | Revealed | DieLost | DieRegained | Eliminated | GameOver
+    RolledOff
+    | RoundStarted
+    | BidMade
+    | Passed
+    | DudoSaid
+    | CalzaSaid
+    | Revealed
+    | DieLost
+    | DieRegained
+    | Eliminated
+    | GameOver
 )
 
 

@@ -68,7 +68,9 @@ def verify_saved(saved: Mapping[str, Any]) -> None:
     """The same for a saved game already read; it has ``record``, ``salt`` and ``commitment``."""
     setting, _ = parse_record(saved["record"])
     if setting.seed is None or Secret(setting.seed, saved["salt"]).commitment != saved["commitment"]:
-        raise UnfairError(f"seed {setting.seed} and salt {saved['salt']} do not give the commitment {saved['commitment']}")
+        raise UnfairError(
+            f"seed {setting.seed} and salt {saved['salt']} do not give the commitment {saved['commitment']}"
+        )
     roll_again(saved["record"])
 
 

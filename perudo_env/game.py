@@ -114,13 +114,22 @@ class Game:
         num_seats = table_size(len(given))
         _check_position(variant, given, opener, palifico)
         sorted_hands: Hands = tuple(tuple(sorted(hand)) for hand in given)
-        total, in_play = variant.total_at_start(num_seats) if total_at_start is None else total_at_start, sum(map(len, given))
+        total, in_play = (
+            variant.total_at_start(num_seats) if total_at_start is None else total_at_start,
+            sum(map(len, given)),
+        )
         # where some seats began with fewer dice, Calza may have brought more into play than T0
-        if not is_whole(total) or not (in_play if variant.calza == "off" else 2) <= total <= variant.total_at_start(num_seats):
-            raise ValueError(f"total_at_start = {total} is impossible with {in_play} dice in play at {num_seats} seats of {variant.starting_dice}")
+        if not is_whole(total) or not (in_play if variant.calza == "off" else 2) <= total <= variant.total_at_start(
+            num_seats
+        ):
+            raise ValueError(
+                f"total_at_start = {total} is impossible with {in_play} dice in play at {num_seats} seats of {variant.starting_dice}"
+            )
         for seat in palifico_spent:
             if not is_whole(seat) or not 0 <= seat < num_seats or variant.palifico != "once":
-                raise ValueError(f"palifico_spent = {tuple(palifico_spent)}: name seats 0 to {num_seats - 1}, and only where palifico = 'once'")
+                raise ValueError(
+                    f"palifico_spent = {tuple(palifico_spent)}: name seats 0 to {num_seats - 1}, and only where palifico = 'once'"
+                )
         game = cls.__new__(cls)
         game._set_up(variant, num_seats, total, max_rounds)
         first_seed = seeds_from(seed, 1)[0]
@@ -155,7 +164,14 @@ class Game:
         return cls._from_text(setting, rounds, fresh=not setting.position, watch=watch)
 
     @classmethod
-    def _from_text(cls, setting: Setting, rounds: list[RoundText], *, fresh: bool, watch: Callable[[Game, Action], None] | None = None) -> Game:
+    def _from_text(
+        cls,
+        setting: Setting,
+        rounds: list[RoundText],
+        *,
+        fresh: bool,
+        watch: Callable[[Game, Action], None] | None = None,
+    ) -> Game:
         game: Game | None = None
         for number, text in enumerate(rounds, 1):
             try:
@@ -185,7 +201,9 @@ class Game:
 
     def _go_on(self, number: int, text: RoundText) -> Game:
         if self.is_over or self.round != number:
-            raise NotationError("the game is over before it" if self.is_over else f"round {self.round} has not ended before it")
+            raise NotationError(
+                "the game is over before it" if self.is_over else f"round {self.round} has not ended before it"
+            )
         self._redeal(text)
         return self
 
@@ -222,7 +240,9 @@ class Game:
     def bids(self) -> tuple[tuple[int, Bid], ...]:
         """The (seat, bid) pairs of this round, in order."""
         n = int(self._s["num_bids"])
-        return tuple((int(seat), ACTIONS[a]) for seat, a in zip(self._s["bidders"][:n], self._s["bids"][:n], strict=True))
+        return tuple(
+            (int(seat), ACTIONS[a]) for seat, a in zip(self._s["bidders"][:n], self._s["bids"][:n], strict=True)
+        )
 
     @property
     def dice(self) -> tuple[int, ...]:
@@ -316,7 +336,9 @@ class Game:
         if shown is None:
             result = act_row(self.states, 0, action_id)
         else:
-            result = step_row(self.states, 0, action_id, self._switches, self.num_seats, self.layout.max_quantity, *shown)
+            result = step_row(
+                self.states, 0, action_id, self._switches, self.num_seats, self.layout.max_quantity, *shown
+            )
         if result < 0:
             raise IllegalActionError(self._clause(action_id, "en"))
         self._played[-1].append((seat, action_id))
@@ -327,7 +349,12 @@ class Game:
     def _id(self, action: Any) -> int:
         if isinstance(action, str):
             action = notation.parse_action(action)
-        if isinstance(action, Bid) and all(map(is_whole, action)) and 1 <= action.quantity < 2**31 and 1 <= action.face <= 6:
+        if (
+            isinstance(action, Bid)
+            and all(map(is_whole, action))
+            and 1 <= action.quantity < 2**31
+            and 1 <= action.face <= 6
+        ):
             return to_id(Bid(int(action.quantity), int(action.face)))
         if isinstance(action, Call):
             return int(action)
@@ -335,7 +362,9 @@ class Game:
             if 0 <= action < self.num_actions:
                 return int(action)
             raise IllegalActionError(f"{action!r} is not an action id of this table: use 0 to {self.num_actions - 1}")
-        raise IllegalActionError(f"{action!r} is not an action: give a Bid, DUDO, CALZA, PASS, text like '5x3', or an id from 0 to {self.num_actions - 1}")
+        raise IllegalActionError(
+            f"{action!r} is not an action: give a Bid, DUDO, CALZA, PASS, text like '5x3', or an id from 0 to {self.num_actions - 1}"
+        )
 
     def _clause(self, action_id: int, language: str) -> str | None:
         if reason_row(self.states, 0, action_id) == Reason.LEGAL:
@@ -367,7 +396,12 @@ class Game:
 
     def _rounds(self) -> list[RoundText]:
         return [
-            RoundText(all_faces(start[0], "hands"), int(start[0]["opener"]), bool(start[0]["is_palifico"]), [ACTIONS[a] for _, a in played])
+            RoundText(
+                all_faces(start[0], "hands"),
+                int(start[0]["opener"]),
+                bool(start[0]["is_palifico"]),
+                [ACTIONS[a] for _, a in played],
+            )
             for start, played in zip(self._starts, self._played, strict=False)
         ]
 
@@ -378,10 +412,16 @@ class Game:
         after the first action of a round, and when the game is over.
         """
         if self.is_over or self._played[-1]:
-            raise ValueError("the game is over" if self.is_over else "the dice lie: deal before the first action of a round")
+            raise ValueError(
+                "the game is over" if self.is_over else "the dice lie: deal before the first action of a round"
+            )
         given = _as_hands(hands)
-        if len(given) != self.num_seats or any(len(hand) not in (0, d) for hand, d in zip(given, self.dice, strict=True)):
-            raise ValueError(f"hands = {hands!r}: the seats hold {self.dice} dice; give the faces of all of them, or none, per seat")
+        if len(given) != self.num_seats or any(
+            len(hand) not in (0, d) for hand, d in zip(given, self.dice, strict=True)
+        ):
+            raise ValueError(
+                f"hands = {hands!r}: the seats hold {self.dice} dice; give the faces of all of them, or none, per seat"
+            )
         _check_faces(self.variant, given)
         self._deal(tuple(tuple(sorted(hand)) for hand in given))
 
@@ -397,9 +437,13 @@ class Game:
     def _redeal(self, text: RoundText) -> None:
         """Put the dice of a record under the cups, if the record agrees with the rules on all else."""
         if (text.opener, text.palifico) != (self.opener, self.palifico):
-            raise NotationError(f"opener={text.opener}{' palifico' * text.palifico}, but by the rules it is opener={self.opener}{' palifico' * self.palifico}")
+            raise NotationError(
+                f"opener={text.opener}{' palifico' * text.palifico}, but by the rules it is opener={self.opener}{' palifico' * self.palifico}"
+            )
         if tuple(map(len, text.hands)) != self.dice:
-            raise NotationError(f"the hands have {tuple(map(len, text.hands))} dice, but by the rules the seats hold {self.dice}")
+            raise NotationError(
+                f"the hands have {tuple(map(len, text.hands))} dice, but by the rules the seats hold {self.dice}"
+            )
         _check_faces(self.variant, text.hands)
         self._deal(text.hands)
 
@@ -420,7 +464,9 @@ class Game:
     def observation(self, seat: int) -> Int8Array:
         """What ``seat`` may see, as 0/1 numbers, int8 ``(layout.size,)``; see ``observation.LAYOUT``."""
         out = np.empty(self.layout.size, np.int8)
-        observe_row(self.states, 0, self._check_seat(seat), self._switches, self.num_seats, self.layout.max_quantity, out)
+        observe_row(
+            self.states, 0, self._check_seat(seat), self._switches, self.num_seats, self.layout.max_quantity, out
+        )
         return out
 
     def infostate_key(self, seat: int) -> str:
@@ -431,7 +477,14 @@ class Game:
             hidden = tuple(hand if s == seat else ("?",) * len(hand) for s, hand in enumerate(now.hands))
             now = RoundText(hidden, now.opener, now.palifico, now.actions)  # type: ignore[arg-type]
         # The seed would tell the dice.
-        seen = Setting(self.variant, self._setting.position, None, self._setting.total, self._setting.spent, self._setting.max_rounds)
+        seen = Setting(
+            self.variant,
+            self._setting.position,
+            None,
+            self._setting.total,
+            self._setting.spent,
+            self._setting.max_rounds,
+        )
         return f"seat={seat} " + notation.format_record(seen, [*past, now])
 
     @property
@@ -493,6 +546,10 @@ def _check_position(variant: Variant, hands: Hands, opener: int, palifico: bool)
     if not isinstance(palifico, bool | np.bool_):
         raise ValueError(f"palifico = {palifico!r} is neither True nor False")
     if palifico and variant.palifico == "off":
-        raise ValueError(f"palifico = True, but variant {variant} has no palifico rounds: override palifico, or leave it False")
+        raise ValueError(
+            f"palifico = True, but variant {variant} has no palifico rounds: override palifico, or leave it False"
+        )
     if palifico and len(hands[opener]) != 1:
-        raise ValueError(f"palifico = True, but the opener, seat {opener}, has {len(hands[opener])} dice: a palifico round is opened by a seat with one")
+        raise ValueError(
+            f"palifico = True, but the opener, seat {opener}, has {len(hands[opener])} dice: a palifico round is opened by a seat with one"
+        )

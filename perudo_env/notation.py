@@ -58,7 +58,9 @@ def format_hand(hand: Sequence[int]) -> str:
 def parse_hands(text: str) -> tuple[tuple[int, ...], ...]:
     """Read ``133/26/-``: the sorted faces of each seat."""
     if not (text.isascii() and _HANDS.fullmatch(text)):
-        raise NotationError(f"{text!r} is not the hands of a table: write the faces of each seat, like 133/26, and - for a seat that is out")
+        raise NotationError(
+            f"{text!r} is not the hands of a table: write the faces of each seat, like 133/26, and - for a seat that is out"
+        )
     return tuple(tuple(sorted(map(int, hand.strip("-")))) for hand in text.split("/"))
 
 
@@ -95,7 +97,11 @@ class Setting:
             "spent": ",".join(map(str, self.spent)) or None,
             "max_rounds": self.max_rounds,
         }
-        return [str(self.variant), *["position"] * self.position, *(f"{k}={v}" for k, v in options.items() if v is not None)]
+        return [
+            str(self.variant),
+            *["position"] * self.position,
+            *(f"{k}={v}" for k, v in options.items() if v is not None),
+        ]
 
 
 def _number(word: str, least: int, most: int) -> int:
@@ -110,7 +116,9 @@ def parse_round(text: str) -> RoundText:
     """Read one line of a record: hands, ``opener=``, perhaps ``palifico``, actions."""
     words = text.split()
     if not words:
-        raise NotationError("an empty line is not a round: write hands, an opener and actions, like 133/26 opener=0 2x3")
+        raise NotationError(
+            "an empty line is not a round: write hands, an opener and actions, like 133/26 opener=0 2x3"
+        )
     hands = parse_hands(words[0])
     opener, rest = 0, words[1:]
     if rest and rest[0].startswith("opener="):
@@ -176,7 +184,9 @@ def parse_record(text: str) -> tuple[Setting, list[RoundText]]:
     setting = parse_setting(head[1:])
     for option in ("total", "spent"):
         if getattr(setting, option) and not setting.position:
-            raise NotationError(f"{option}= belongs to a game that began from a position: write position after the variant, or leave {option}= out")
+            raise NotationError(
+                f"{option}= belongs to a game that began from a position: write position after the variant, or leave {option}= out"
+            )
     return setting, [parse_round(line) for line in lines[1:]]
 
 

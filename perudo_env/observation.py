@@ -36,7 +36,9 @@ _NUM_SWITCH_BITS = int(_NUM_VALUES.sum())
 
 LAYOUT: tuple[Block, ...] = (
     Block("hand", (MAX_FACES, MAX_STARTING_DICE), "[f, k] own dice show face f + 1 more than k times"),
-    Block("dice", ("seats", MAX_STARTING_DICE), "[r, k] relative seat r has more than k dice; hidden counts: own row only"),
+    Block(
+        "dice", ("seats", MAX_STARTING_DICE), "[r, k] relative seat r has more than k dice; hidden counts: own row only"
+    ),
     Block("alive", ("seats",), "relative seat r still has dice"),
     Block("opener", ("seats",), "who opened this round"),
     Block("bidder", ("seats",), "who made the standing bid"),

@@ -38,9 +38,7 @@ def _table() -> Frame:
     s = Sprite(WIDTH, HEIGHT)
     s.y = s.y + np.float32(HEIGHT / 2 - CENTER[1])
     far = np.clip(np.hypot(s.x / 400, s.y / 300), 0, 1)[..., None] ** 2
-    s.fill(
-        np.full(far.shape[:2], -9, np.float32), np.asarray(NIGHT) * (1 - far) + np.asarray(NIGHT_EDGE) * far
-    )
+    s.fill(np.full(far.shape[:2], -9, np.float32), np.asarray(NIGHT) * (1 - far) + np.asarray(NIGHT_EDGE) * far)
     s.fill(ellipse(s, 304, 222, 0, 8), (8, 9, 12), 0.7, soft=14)
     light = np.clip(0.5 - s.y / 440 - s.x / 1400, 0, 1)[..., None]
     s.fill(ellipse(s, 306, 220), np.asarray(WOOD) * (1 - light) + np.asarray(WOOD_LIGHT) * light)
@@ -190,9 +188,7 @@ def _draw_seat(frame: Frame, scene: Scene, seat: int) -> None:
         )
 
 
-def _draw_hand(
-    frame: Frame, scene: Scene, hand: tuple[int, ...], x: float, y: float, at_bottom: bool
-) -> None:
+def _draw_hand(frame: Frame, scene: Scene, hand: tuple[int, ...], x: float, y: float, at_bottom: bool) -> None:
     """Open dice: the viewer's in one row, the others' in two; at a reveal those that count are marked."""
     size, per_row = (31, 6) if at_bottom else (22, 3)
     step = size + 5

@@ -59,11 +59,7 @@ def text_of(sc: Scene, language: str = "en") -> str:
     def say(key: str, *args: object, **kwargs: object) -> str:
         return _WORDS[key][LANGUAGES.index(language)].format(*args, **kwargs)
 
-    flags = (
-        [say("palifico")] * sc.palifico
-        + [say("window")] * sc.in_calza_window
-        + [say("revealed")] * sc.revealed
-    )
+    flags = [say("palifico")] * sc.palifico + [say("window")] * sc.in_calza_window + [say("revealed")] * sc.revealed
     lines = [", ".join([say("head", variant=sc.variant, round=sc.round), *flags])]
     for seat in range(len(sc.dice)):
         marks = (
@@ -81,15 +77,11 @@ def text_of(sc: Scene, language: str = "en") -> str:
     elif sc.standing is not None:
         lines.append(say("standing", bid=sc.standing[1], seat=sc.standing[0]))
     if sc.seat is not None:
-        lines.append(
-            f"{say('least' if sc.bids else 'least opening')}: {least_raises(sc.raises) or say('nothing')}"
-        )
+        lines.append(f"{say('least' if sc.bids else 'least opening')}: {least_raises(sc.raises) or say('nothing')}")
     if sc.last is not None and not sc.revealed and not sc.bids:
         lines.append(say("last", _decided(sc.last, say)))
     if sc.ranks is not None:
-        lines.append(
-            say("ranks", " ".join(f"{say('seat', seat)}={place}" for seat, place in enumerate(sc.ranks)))
-        )
+        lines.append(say("ranks", " ".join(f"{say('seat', seat)}={place}" for seat, place in enumerate(sc.ranks))))
     return "\n".join(lines)
 
 
@@ -109,6 +101,4 @@ def _cup(hand: tuple[int, ...] | None, dice: int | None) -> str:
 def _decided(last: Reveal, say: Callable[..., str]) -> str:
     bidder, bid = last.standing
     end = say(str(last.change), last.seat)
-    return say(
-        "reveal", bidder=bidder, bid=bid, caller=last.caller, call=last.call, count=last.count, end=end
-    )
+    return say("reveal", bidder=bidder, bid=bid, caller=last.caller, call=last.call, count=last.count, end=end)

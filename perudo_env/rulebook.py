@@ -104,9 +104,7 @@ def _clause(variant: Variant, key: str) -> Clause:
         text = by_value.get(value) or by_value[None]
     else:
         text = texts.FIXED[key]
-    remarks = [
-        texts.REMARKS[at] for at in ((variant.name, key, value), (None, key, value)) if at in texts.REMARKS
-    ]
+    remarks = [texts.REMARKS[at] for at in ((variant.name, key, value), (None, key, value)) if at in texts.REMARKS]
     return Clause(
         key=key,
         switch=key if is_switch else None,

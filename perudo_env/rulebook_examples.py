@@ -115,10 +115,7 @@ def _table(v: Variant, least_dice: int = 8) -> str:
     faces = "223441356623456124551123663345"
     return "/".join(
         "".join(
-            sorted(
-                str((int(faces[(5 * s + d) % len(faces)]) - 1) % v.num_faces + 1)
-                for d in range(v.starting_dice)
-            )
+            sorted(str((int(faces[(5 * s + d) % len(faces)]) - 1) % v.num_faces + 1) for d in range(v.starting_dice))
         )
         for s in range(seats)
     )
@@ -212,9 +209,7 @@ def _calza(v: Variant) -> list[Example]:
         found += _verdicts(v, _position(v, _table(v), "3x2", window=True), "calza pass", "dudo 4x2")
         found += _verdicts(v, _position(v, _table(v), "3x2"), "dudo 4x2", "calza pass")
     full = "2" * v.starting_dice
-    found.append(
-        Example(_position(v, f"2/{full}/2", "1x2", window=True), "calza", Outcome(len(full) + 2, seat=1))
-    )
+    found.append(Example(_position(v, f"2/{full}/2", "1x2", window=True), "calza", Outcome(len(full) + 2, seat=1)))
     held = _position(v, f"2/{full}/2", f"{len(full) + 2}x2", window=True)
     found.append(Example(held, "calza", Outcome(len(full) + 2, seat=1, change=0)))
     if v.starting_dice > 1:

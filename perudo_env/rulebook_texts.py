@@ -265,7 +265,9 @@ VALUE_NAMES: dict[str, dict[Any, Words]] = {
     "raise_rule": {
         "one_axis": Words("more dice or a higher face, not both", "plus de dés ou une face plus haute, pas les deux"),
         "monotone": Words("more dice, a higher face, or both", "plus de dés, une face plus haute, ou les deux"),
-        "quantity_any_face": Words("more dice of any face, or a higher face", "plus de dés de toute face, ou une face plus haute"),
+        "quantity_any_face": Words(
+            "more dice of any face, or a higher face", "plus de dés de toute face, ou une face plus haute"
+        ),
     },
     "pacos_wild": {
         True: Words("count for every face", "comptent pour toutes les faces"),
@@ -310,9 +312,7 @@ REMARKS: dict[tuple[str | None, str, Any], Words] = {
     ("marquoir", "calza", "on_turn"): Words(
         "S3 plays Calza but does not say who may speak.", "S3 joue le Calza sans dire qui peut parler."
     ),
-    ("marquoir", "starting_dice", 5): Words(
-        "S3 also plays 3 dice, or 6.", "S3 se joue aussi à 3 dés, ou à 6."
-    ),
+    ("marquoir", "starting_dice", 5): Words("S3 also plays 3 dice, or 6.", "S3 se joue aussi à 3 dés, ou à 6."),
     ("classic", "calza", "off"): Words("Calza is an option of S0.", "Le Calza est une option de S0."),
     ("evening", "calza", "off"): Words("Calza is an option of S4.", "Le Calza est une option de S4."),
     ("box", "calza", "off"): Words(

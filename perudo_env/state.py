@@ -86,7 +86,9 @@ def _blank(variant: Variant, num_seats: int, total_at_start: int, max_rounds: in
     return record.tobytes()
 
 
-def new_states(variant: Variant, num_seats: int, total_at_start: int, max_rounds: int, num_games: int = 1) -> np.ndarray:
+def new_states(
+    variant: Variant, num_seats: int, total_at_start: int, max_rounds: int, num_games: int = 1
+) -> np.ndarray:
     """Records of games yet to begin: the switches, the seats, T0 and the limit of rounds are written."""
     return np.frombuffer(bytearray(_blank(variant, num_seats, total_at_start, max_rounds) * num_games), STATE)
 

@@ -36,23 +36,39 @@ class Variant:
     Raises ``ValueError`` for a value a switch does not have and for switches that contradict each other.
     """
 
-    starting_dice: int = _switch(5, tuple(range(1, 7)), "dice per seat at the start, and the most a seat may hold (S3: 3, 5, 6)")
+    starting_dice: int = _switch(
+        5, tuple(range(1, 7)), "dice per seat at the start, and the most a seat may hold (S3: 3, 5, 6)"
+    )
     num_faces: int = _switch(6, tuple(range(2, 7)), "faces of a die; fewer than 6 for small research games")
     raise_rule: str = _switch(
         "monotone",
         ("one_axis", "monotone", "quantity_any_face"),
         "how a bid on an ordinary face may follow another (S2: one_axis, S0: monotone, S1: quantity_any_face)",
     )
-    paco_open: str = _switch("palifico_only", ("palifico_only", "always"), "when a round may open with a bid on Pacos (S1: always)")
-    palifico: str = _switch("each_drop", ("off", "each_drop", "once"), "the round after a seat drops to one die (S1: off, S4: once)")
-    calza: str = _switch("off", ("off", "on_turn", "anyone"), "who may say that the bid is exact (S1: on_turn, S2: anyone)")
-    max_bid: str = _switch(
-        "starting_dice", ("dice_in_play", "starting_dice", "unbounded"), "the highest quantity that may be bid (S4: unbounded)"
+    paco_open: str = _switch(
+        "palifico_only", ("palifico_only", "always"), "when a round may open with a bid on Pacos (S1: always)"
     )
-    dice_counts: str = _switch("public", ("public", "hidden"), "whether one sees how many dice the others hold (S2: hidden)")
-    first_player: str = _switch("random", ("random", "roll_off", "first_seat"), "who opens the first round (S0: roll_off)")
+    palifico: str = _switch(
+        "each_drop", ("off", "each_drop", "once"), "the round after a seat drops to one die (S1: off, S4: once)"
+    )
+    calza: str = _switch(
+        "off", ("off", "on_turn", "anyone"), "who may say that the bid is exact (S1: on_turn, S2: anyone)"
+    )
+    max_bid: str = _switch(
+        "starting_dice",
+        ("dice_in_play", "starting_dice", "unbounded"),
+        "the highest quantity that may be bid (S4: unbounded)",
+    )
+    dice_counts: str = _switch(
+        "public", ("public", "hidden"), "whether one sees how many dice the others hold (S2: hidden)"
+    )
+    first_player: str = _switch(
+        "random", ("random", "roll_off", "first_seat"), "who opens the first round (S0: roll_off)"
+    )
     paco_bids: str = _switch(
-        "halved", ("halved", "top_face", "low_face"), "the order of bids on Pacos (all five texts: halved; others for research)"
+        "halved",
+        ("halved", "top_face", "low_face"),
+        "the order of bids on Pacos (all five texts: halved; others for research)",
     )
     pacos_wild: bool = _switch(True, (False, True), "whether ones count for every face (all five texts: yes)")
     rounds: str = _switch("until_one_left", ("until_one_left", "one"), "the whole game, or a single round (research)")
@@ -64,7 +80,9 @@ class Variant:
             values = switch_values(switch)
             # type as well: True == 1, but a bool is no number of dice
             if not any(value == v and type(value) is type(v) for v in values):
-                raise ValueError(f"{switch} = {value!r} is not a value of this switch: use one of {', '.join(map(repr, values))}")
+                raise ValueError(
+                    f"{switch} = {value!r} is not a value of this switch: use one of {', '.join(map(repr, values))}"
+                )
         if self.dice_counts == "hidden" and self.max_bid == "dice_in_play":
             raise ContradictionError(
                 "dice_counts = 'hidden' contradicts max_bid = 'dice_in_play': the mask would show the number of dice in play; "
@@ -128,7 +146,9 @@ _preset("marquoir", raise_rule="quantity_any_face", palifico="each_drop", calza=
 _preset("evening", raise_rule="quantity_any_face", palifico="once", calza="off", max_bid="unbounded")
 _preset("liars_dice", paco_bids="top_face", **_ONE_ROUND)
 _preset("joker", paco_bids="low_face", **_ONE_ROUND)
-_preset("pascal_round", raise_rule="quantity_any_face", paco_open="always", palifico="off", calza="on_turn", rounds="one")
+_preset(
+    "pascal_round", raise_rule="quantity_any_face", paco_open="always", palifico="off", calza="on_turn", rounds="one"
+)
 
 RULE_TEXTS = ("classic", "pascal", "box", "marquoir", "evening")
 

@@ -25,13 +25,21 @@ from agents.play import Play, browser_app, warm_up
 from perudo_env.play.table import Player, Table
 from perudo_env.play.web.app import MOST_SOCKET_BYTES
 
-CHROMIUM = next((found for name in ("chromium", "chromium-browser", "google-chrome") if (found := shutil.which(name))), None)
+CHROMIUM = next(
+    (found for name in ("chromium", "chromium-browser", "google-chrome") if (found := shutil.which(name))), None
+)
 ARGUMENTS = [
     "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking",
     "--disable-component-update", "--disable-sync",
 ]  # fmt: skip
 PATIENCE = 60_000  # milliseconds; the machine may be busy
-NO_PAGES = {"/static", "/t/{room_id}/ws", "/games/{name}/game.json", "/games/{name}/record.txt", "/score/{evening}/perudo.csv"}
+NO_PAGES = {
+    "/static",
+    "/t/{room_id}/ws",
+    "/games/{name}/game.json",
+    "/games/{name}/record.txt",
+    "/score/{evening}/perudo.csv",
+}
 """Routes whose answer is not a page."""
 
 
@@ -46,7 +54,9 @@ class Server:
         self.app.state.scores = games / "scores.sqlite"
         self.house = self.app.state.house
         self.address = f"http://127.0.0.1:{self.port}"
-        config = uvicorn.Config(self.app, port=self.port, log_level="critical", timeout_graceful_shutdown=1, ws_max_size=MOST_SOCKET_BYTES)
+        config = uvicorn.Config(
+            self.app, port=self.port, log_level="critical", timeout_graceful_shutdown=1, ws_max_size=MOST_SOCKET_BYTES
+        )
         self._server = uvicorn.Server(config)
         self._thread = threading.Thread(target=self._server.run, daemon=True)
 
@@ -75,7 +85,9 @@ class Server:
             assert answer.status_code == 303, answer.text
             return answer.headers["location"], client.cookies
 
-    def socket_to(self, path: str, cookies: httpx.Cookies | None = None, language: str = "en", **headers: str) -> ClientConnection:
+    def socket_to(
+        self, path: str, cookies: httpx.Cookies | None = None, language: str = "en", **headers: str
+    ) -> ClientConnection:
         """The WebSocket of a table, without a browser."""
         crumbs = "; ".join(f"{name}={value}" for name, value in dict(cookies or {}).items())
         headers = {"Accept-Language": language, **({"Cookie": crumbs} if crumbs else {}), **headers}
@@ -110,7 +122,9 @@ def chromium(profile: Path) -> Iterator[BrowserContext]:
     """A browser with a fresh profile."""
     assert CHROMIUM is not None, "the browser tests need Chromium: apt-get install chromium"
     with sync_playwright() as playwright:
-        context = playwright.chromium.launch_persistent_context(profile, executable_path=CHROMIUM, args=ARGUMENTS, headless=True)
+        context = playwright.chromium.launch_persistent_context(
+            profile, executable_path=CHROMIUM, args=ARGUMENTS, headless=True
+        )
         context.set_default_timeout(PATIENCE)
         yield context
         context.close()

@@ -30,7 +30,9 @@ def collected() -> Catalog:
     found = Catalog(locale=LANGUAGE, project="perudo-env", domain=DOMAIN, fuzzy=False)
     # The locale data know a third form, for millions.
     found.mime_headers = [("Plural-Forms", PLURAL_FORMS)]
-    for name, _, message, _, context in sorted(extract_from_dir(PLAY, METHODS, keywords=KEYWORDS), key=lambda m: (m[0], m[1])):
+    for name, _, message, _, context in sorted(
+        extract_from_dir(PLAY, METHODS, keywords=KEYWORDS), key=lambda m: (m[0], m[1])
+    ):
         found.add(message, context=context, locations=[(Path(name).as_posix(), None)])
     if PO.exists():
         with PO.open("rb") as file:
@@ -46,7 +48,9 @@ def po_bytes(catalogue: Catalog) -> bytes:
     """The catalogue as text to translate; the same for the same texts, with no dates."""
     out = io.BytesIO()
     write_po(out, catalogue, width=0, omit_header=True, sort_output=True)
-    head = 'msgid ""\nmsgstr ""\n"Content-Type: text/plain; charset=utf-8\\n"\n"Plural-Forms: ' + PLURAL_FORMS + '\\n"\n\n'
+    head = (
+        'msgid ""\nmsgstr ""\n"Content-Type: text/plain; charset=utf-8\\n"\n"Plural-Forms: ' + PLURAL_FORMS + '\\n"\n\n'
+    )
     return head.encode() + out.getvalue()
 
 
@@ -62,7 +66,11 @@ def mo_bytes(catalogue: Catalog) -> bytes:
 
 def untranslated(catalogue: Catalog) -> list[str]:
     """The texts without a translation."""
-    return [str(m.id) for m in catalogue if m.id and not all(m.string if isinstance(m.string, tuple | list) else (m.string,))]
+    return [
+        str(m.id)
+        for m in catalogue
+        if m.id and not all(m.string if isinstance(m.string, tuple | list) else (m.string,))
+    ]
 
 
 def main() -> None:

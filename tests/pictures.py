@@ -27,7 +27,10 @@ def browser_picture(page: Page, server: Server) -> None:
     page.goto(server.address)
     speak(page, "en")
     names = {"name0": "Chloé", "kind1": "regular", "kind2": "expert", "kind3": "master", "kind4": "odds"}
-    page.goto(f"{server.address}/?pace=none&seed={BROWSER_SEED}&" + "&".join(f"{field}={value}" for field, value in names.items()))
+    page.goto(
+        f"{server.address}/?pace=none&seed={BROWSER_SEED}&"
+        + "&".join(f"{field}={value}" for field, value in names.items())
+    )
     page.click("#deal")
     while page.wait_for_selector("#next, #dudo, #bid") and not page.query_selector("#next"):
         before = page.locator("#controls").inner_html()

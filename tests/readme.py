@@ -38,7 +38,11 @@ def layout_table() -> str:
 def variants_table() -> str:
     """The presets of the five texts."""
     rows = [
-        "| `" + switch + "` | " + " | ".join(f"{getattr(VARIANTS[p], switch)}{'*' * (switch in SILENT.get(p, ()))}" for p in RULE_TEXTS) + " |"
+        "| `"
+        + switch
+        + "` | "
+        + " | ".join(f"{getattr(VARIANTS[p], switch)}{'*' * (switch in SILENT.get(p, ()))}" for p in RULE_TEXTS)
+        + " |"
         for switch in SWITCHES
     ]
     return "\n".join(["| switch | " + " | ".join(RULE_TEXTS) + " |", "|---" * (len(RULE_TEXTS) + 1) + "|", *rows])
@@ -65,7 +69,12 @@ def filled(text: str) -> str:
     parts.append(("compare", last_points(read_points(ROOT / "docs" / "compare.csv"))))
     parts.append(("tournament", tournament_table()))
     for name, made in parts:
-        text = re.sub(rf"(<!-- {name} -->\n).*?(<!-- /{name} -->)", lambda m, made=made: f"{m[1]}{made}\n{m[2]}", text, flags=re.DOTALL)
+        text = re.sub(
+            rf"(<!-- {name} -->\n).*?(<!-- /{name} -->)",
+            lambda m, made=made: f"{m[1]}{made}\n{m[2]}",
+            text,
+            flags=re.DOTALL,
+        )
     return text
 
 

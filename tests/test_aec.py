@@ -59,7 +59,9 @@ def test_api(make, variant, num_players, elimination, capsys):
 def test_parallel_api(variant, num_players, elimination):
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        parallel_api_test(perudo_v0.parallel_env(variant=variant, num_players=num_players, elimination=elimination), num_cycles=60)
+        parallel_api_test(
+            perudo_v0.parallel_env(variant=variant, num_players=num_players, elimination=elimination), num_cycles=60
+        )
 
 
 @pytest.mark.parametrize(("variant", "num_players", "elimination"), TABLES)
@@ -75,7 +77,10 @@ def test_seed(variant, num_players, elimination):
 def test_render(variant, num_players, monkeypatch):
     monkeypatch.setitem(perudo_v0.raw_env.metadata, "render_fps", 0)  # no waiting between frames
     for make in (perudo_v0.env, perudo_v0.raw_env):
-        render_test(lambda render_mode: make(variant=variant, num_players=num_players, render_mode=render_mode), custom_tests={"ansi": _is_text})  # noqa: B023
+        render_test(
+            lambda render_mode, make=make: make(variant=variant, num_players=num_players, render_mode=render_mode),
+            custom_tests={"ansi": _is_text},
+        )
 
 
 def _is_text(text):
@@ -235,7 +240,10 @@ def test_same_seed_same_transcript_in_any_process():
         "    env.step(None if te or tr else int(rng.choice(np.flatnonzero(o['action_mask']))))\n"
         "print(env.game.record())\n"
     )
-    records = {subprocess.run([sys.executable, "-c", code.format(k)], capture_output=True, text=True, check=True).stdout for k in range(2)}
+    records = {
+        subprocess.run([sys.executable, "-c", code.format(k)], capture_output=True, text=True, check=True).stdout
+        for k in range(2)
+    }
     assert len(records) == 1
 
 

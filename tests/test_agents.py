@@ -63,9 +63,7 @@ CORNERS = [
     pe.Game.from_hands("classic", [[1], [2, 2], []], opener=0, palifico=True, bids=["1x3", "10x3"]),
     pe.Game.from_hands("liars_dice", [[1], [2]], opener=0, bids=["2P"]),  # the highest bid of all
     pe.Game.from_hands("evening", [[1] * 5, [2] * 5], opener=0, bids=["21x6"]),
-    pe.Game.from_hands(
-        pe.variant("box", calza="anyone"), [[1], [2], [3, 3]], opener=2, bids=["2x3"]
-    ),  # a window
+    pe.Game.from_hands(pe.variant("box", calza="anyone"), [[1], [2], [3, 3]], opener=2, bids=["2x3"]),  # a window
     pe.Game.from_hands("marquoir", [[6] * 5, [2], []], opener=1, bids=["1x2"]),
 ]
 
@@ -130,9 +128,7 @@ def test_a_window_is_passed_unless_calza_is_likely(name):
 
 def test_inference_believes_bids():
     """A seat that has bid a face is taken to hold more of it than fair dice would; one that is silent is not."""
-    game = pe.Game.from_hands(
-        "classic", [[2, 2, 3, 4, 5], [3, 4, 5, 6, 6], [2, 3, 4, 5, 6]], opener=0, bids=["6x2"]
-    )
+    game = pe.Game.from_hands("classic", [[2, 2, 3, 4, 5], [3, 4, 5, 6, 6], [2, 3, 4, 5, 6]], opener=0, bids=["6x2"])
     seen = read_all(game.observation(1)[None], game.action_mask()[None])
     pmf = np.empty((8, 6, 7))
     believe(TAIL, HANDS, HAND_CHANCES, FIRST_HAND, seen[0], InferencePolicy().model, pmf)
@@ -197,9 +193,7 @@ def test_make_takes_names_folders_and_factories(tmp_path, monkeypatch):
 
 
 def test_bad_agents_are_refused_with_what_would_be_right(tmp_path):
-    with pytest.raises(
-        ValueError, match=r"unknown agent 'infrence' \(did you mean 'inference'\?\).*uniform, odds"
-    ):
+    with pytest.raises(ValueError, match=r"unknown agent 'infrence' \(did you mean 'inference'\?\).*uniform, odds"):
         agents.make("infrence", "classic", 4)
     with pytest.raises(ValueError, match="num_seats = 9"):
         agents.make("odds", "classic", 9)

@@ -53,9 +53,7 @@ def test_equals_share_the_wins():
         for number in range(num_seats):
             sat = played.lineups == number
             wins = per_deal((played.wins * sat).sum(axis=1), num_seats)
-            assert not ratio_estimate(wins, per_deal(sat.sum(axis=1), num_seats), 0.99).excludes(
-                1 / num_seats
-            )
+            assert not ratio_estimate(wins, per_deal(sat.sum(axis=1), num_seats), 0.99).excludes(1 / num_seats)
 
 
 def test_a_forced_game_is_credited_to_the_right_seat():
@@ -87,9 +85,7 @@ def test_rotations_of_a_deal_roll_the_same_dice():
 
 def test_equal_seeds_give_equal_games_and_others_do_not():
     def places(seed):
-        return play(
-            [UniformPolicy()] * 3, np.tile([0, 1, 2], (50, 1)), "pascal", np.arange(50), seed=seed
-        ).places
+        return play([UniformPolicy()] * 3, np.tile([0, 1, 2], (50, 1)), "pascal", np.arange(50), seed=seed).places
 
     assert (places(1) == places(1)).all()
     assert (places(1) != places(2)).any()
@@ -136,9 +132,7 @@ def test_the_command_writes_its_results(tmp_path, capsys):
     rows = list(csv.DictReader((folder / "standings.csv").open()))
     assert [row["agent"] for row in rows] == ["odds", "uniform"]
     for row in rows:
-        assert (
-            0 <= float(row["win_share_low"]) <= float(row["win_share"]) <= float(row["win_share_high"]) <= 1
-        )
+        assert 0 <= float(row["win_share_low"]) <= float(row["win_share"]) <= float(row["win_share_high"]) <= 1
     assert sum(int(row["seats"]) for row in rows) == 3 * 21, "20 games are 7 deals of 3 rotations"
     assert sum(float(row["win_share"]) * int(row["seats"]) for row in rows) == pytest.approx(21, abs=1e-3)
     pairs = list(csv.DictReader((folder / "pairs.csv").open()))
@@ -194,6 +188,5 @@ def test_inference_beats_odds_which_beats_uniform(variant, num_seats):
     )
     few = lineups[:60]
     assert (
-        summarise(["odds", "uniform"], play_deals(policies[1:], few, v, 7)).standings[0].win_share.low
-        > 1 / num_seats
+        summarise(["odds", "uniform"], play_deals(policies[1:], few, v, 7)).standings[0].win_share.low > 1 / num_seats
     )

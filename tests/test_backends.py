@@ -58,7 +58,9 @@ def test_workers_end_with_a_parent_that_is_killed(tmp_path):
     script = tmp_path / "parent.py"
     script.write_text(PARENT)
     root = str(Path(__file__).parent.parent)
-    parent = subprocess.Popen([sys.executable, str(script)], stdout=subprocess.PIPE, text=True, env={**os.environ, "PYTHONPATH": root})
+    parent = subprocess.Popen(
+        [sys.executable, str(script)], stdout=subprocess.PIPE, text=True, env={**os.environ, "PYTHONPATH": root}
+    )
     workers = [int(parent.stdout.readline()) for _ in range(2)]
     parent.kill()
     parent.wait()

@@ -109,7 +109,11 @@ def test_act_refuses_a_game_named_twice() -> None:
 def test_rows_that_are_no_games_are_refused(rows: Any) -> None:
     batch = mid_game()
     before = content(batch.states)
-    for call in (lambda: batch.masks(rows), lambda: batch.observe(rows), lambda: batch.reset(rows, seeds=[1] * len(rows))):
+    for call in (
+        lambda: batch.masks(rows),
+        lambda: batch.observe(rows),
+        lambda: batch.reset(rows, seeds=[1] * len(rows)),
+    ):
         with pytest.raises(ValueError, match="rows"):
             call()
     assert content(batch.states) == before

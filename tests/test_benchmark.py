@@ -50,7 +50,9 @@ class Broken(Sloppy):
 
 def checkpoint(folder: Path, seats: tuple[int, ...] = (2,)) -> Path:
     network = MLP(relative.NUM_INPUTS, [8], relative.NUM_CELLS)
-    save_policy(folder, module_arrays(network), pe.variant("classic"), seats, {"seed": 1}, "# card\n", inputs="relative")
+    save_policy(
+        folder, module_arrays(network), pe.variant("classic"), seats, {"seed": 1}, "# card\n", inputs="relative"
+    )
     return folder
 
 
@@ -105,7 +107,11 @@ def test_an_agent_may_have_no_probs() -> None:
 @pytest.fixture(scope="module")
 def forms(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
     """An agent in each of its three forms."""
-    return {"name": "odds", "folder": str(checkpoint(tmp_path_factory.mktemp("agent") / "one")), "factory": f"{HERE}:uniform"}
+    return {
+        "name": "odds",
+        "folder": str(checkpoint(tmp_path_factory.mktemp("agent") / "one")),
+        "factory": f"{HERE}:uniform",
+    }
 
 
 @pytest.mark.parametrize("form", ["name", "folder", "factory"])
@@ -113,7 +119,10 @@ def test_every_command_takes_all_forms_of_an_agent(
     form: str, forms: dict[str, str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     agent = forms[form]
-    assert arena.main(["--agents", agent, "uniform", "--seats", "2", "--games", "10", "--out", str(tmp_path / "arena")]) == 0
+    assert (
+        arena.main(["--agents", agent, "uniform", "--seats", "2", "--games", "10", "--out", str(tmp_path / "arena")])
+        == 0
+    )
     assert exploitability.main(["--agent", agent, "--dice", "1", "1"]) == 0
     assert benchmark.main([agent, "--smoke", "--workers", "1", "--out", str(tmp_path / "bench")]) == 0
     card = json.loads((tmp_path / "bench" / "benchmark.json").read_text(encoding="utf-8"))
@@ -200,7 +209,10 @@ def test_bad_input_is_refused_before_anything_is_written(tmp_path: Path, capsys:
 
 
 def test_the_mean_return_adds_independent_errors() -> None:
-    cells = [{"seats": 2, "fair": 0.5, "win_share": 0.75, "low": 0.7, "high": 0.8}, {"seats": 3, "fair": 1 / 3, "win_share": 1.0, "low": 0.9, "high": 1.0}]
+    cells = [
+        {"seats": 2, "fair": 0.5, "win_share": 0.75, "low": 0.7, "high": 0.8},
+        {"seats": 3, "fair": 1 / 3, "win_share": 1.0, "low": 0.9, "high": 1.0},
+    ]
     found = mean_return(cells)
     assert found.value == pytest.approx((0.5 + 1) / 2)
     assert found.low == pytest.approx(found.value - np.hypot(0.1, 0.15) / 2)

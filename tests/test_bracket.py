@@ -15,7 +15,13 @@ from train.solver.match import match_bracket, match_exploitability
 
 @pytest.mark.parametrize(
     ("v", "dice", "palifico"),
-    [("classic:num_faces=3", (2, 1), False), ("liars_dice", (1, 1), False), ("box:calza=anyone", (1, 1), False), ("pascal:num_faces=3", (2, 1), False), ("box", (1, 3), True)],
+    [
+        ("classic:num_faces=3", (2, 1), False),
+        ("liars_dice", (1, 1), False),
+        ("box:calza=anyone", (1, 1), False),
+        ("pascal:num_faces=3", (2, 1), False),
+        ("box", (1, 3), True),
+    ],
 )
 def test_it_holds_the_exact_number_and_meets_it_at_0(v: str, dice: tuple[int, int], palifico: bool) -> None:
     policy = HandPolicy()
@@ -48,7 +54,9 @@ def test_bids_above_the_dice_in_play_are_walked_as_any_other() -> None:
     v = parse_variant("evening:num_faces=2,starting_dice=1")
     exact = nash_conv(HandPolicy(), v, (1, 1))
     assert bracket(HandPolicy(), v, (1, 1), reach=0).nash_conv == pytest.approx((exact.nash_conv,) * 2, abs=1e-9)
-    assert exact.nash_conv != pytest.approx(nash_conv(HandPolicy(), pe.variant(v, max_bid="starting_dice"), (1, 1)).nash_conv, abs=1e-3)
+    assert exact.nash_conv != pytest.approx(
+        nash_conv(HandPolicy(), pe.variant(v, max_bid="starting_dice"), (1, 1)).nash_conv, abs=1e-3
+    )
     low, high = bracket(agents.make("inference", "evening", 2), "evening", (1, 1), reach=1e-3).nash_conv
     assert 0 < high - low < 0.01
 
@@ -66,7 +74,10 @@ def test_what_cannot_be_is_refused(capsys: pytest.CaptureFixture[str]) -> None:
     assert "--match" in capsys.readouterr().err
 
 
-@pytest.mark.parametrize(("name", "v"), [("inference", "classic:num_faces=2,starting_dice=2"), ("odds", "evening:num_faces=2,starting_dice=2")])
+@pytest.mark.parametrize(
+    ("name", "v"),
+    [("inference", "classic:num_faces=2,starting_dice=2"), ("odds", "evening:num_faces=2,starting_dice=2")],
+)
 def test_the_interval_of_a_game_holds_the_exact_number(name: str, v: str) -> None:
     policy = agents.make(name, v, 2)
     exact = match_exploitability(policy, v)

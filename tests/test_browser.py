@@ -34,7 +34,14 @@ def page(browser: BrowserContext) -> Iterator[Page]:
     opened = browser.new_page()
     faults: list[str] = []
     opened.on("pageerror", lambda error: faults.append(str(error)))
-    opened.on("console", lambda m: faults.append(m.text) if m.type == "error" and not re.search("WebSocket|status of 4(04|22)", m.text) else None)
+    opened.on(
+        "console",
+        lambda m: (
+            faults.append(m.text)
+            if m.type == "error" and not re.search("WebSocket|status of 4(04|22)", m.text)
+            else None
+        ),
+    )
     yield opened
     opened.close()
     browser.clear_cookies()
@@ -56,7 +63,9 @@ def new_table(page: Page, server: Server, **choices: str) -> None:
     page.wait_for_selector("#controls h2")
 
 
-@pytest.mark.parametrize(("language", "over", "fair"), [("fr", "La partie est finie", "concordent"), ("en", "The game is over", "agree")])
+@pytest.mark.parametrize(
+    ("language", "over", "fair"), [("fr", "La partie est finie", "concordent"), ("en", "The game is over", "agree")]
+)
 def test_a_whole_game_against_table_by_keyboard_then_its_replay_and_proof(page, server, language, over, fair):
     page.goto(server.address)
     speak(page, language)
@@ -123,7 +132,16 @@ def test_axe_and_the_width_of_a_page_are_looked_at(page, server):
 @pytest.mark.parametrize(("language", "scheme"), [("fr", "light"), ("en", "dark")])
 def test_axe_finds_nothing_at_any_stage_of_a_table(page, server, language, scheme):
     narrow(page, scheme)
-    path, bo = server.open_table(language, kind0="browser", kind1="me", hints="1", variant="box", sw_calza="anyone", sw_first_player="first_seat", window="0")
+    path, bo = server.open_table(
+        language,
+        kind0="browser",
+        kind1="me",
+        hints="1",
+        variant="box",
+        sw_calza="anyone",
+        sw_first_player="first_seat",
+        window="0",
+    )
     page.goto(server.address)
     speak(page, language)
     page.goto(server.address + path)
@@ -163,10 +181,18 @@ def test_a_refresh_and_a_dropped_connection_come_back_to_the_same_game(page, ser
     if not page.query_selector("#dudo"):
         page.click("#bid")
     page.wait_for_selector("#dudo, #next")
-    told, dice, address = page.locator("#log li").all_text_contents(), page.locator(".own .dice").all_text_contents(), page.url
+    told, dice, address = (
+        page.locator("#log li").all_text_contents(),
+        page.locator(".own .dice").all_text_contents(),
+        page.url,
+    )
     page.reload()
     page.wait_for_selector("#controls h2")
-    assert (page.locator("#log li").all_text_contents(), page.locator(".own .dice").all_text_contents(), page.url) == (told, dice, address)
+    assert (page.locator("#log li").all_text_contents(), page.locator(".own .dice").all_text_contents(), page.url) == (
+        told,
+        dice,
+        address,
+    )
     server.drop_sockets()
     page.wait_for_function("() => document.getElementById('notice').textContent !== ''")
     page.wait_for_function("() => document.getElementById('notice').textContent.includes('back')")

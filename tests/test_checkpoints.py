@@ -34,7 +34,15 @@ def network(seed: int) -> MLP:
 
 
 def write(folder: Path, seed: int = 0) -> Path:
-    save_policy(folder, module_arrays(network(seed)), [CLASSIC, BOX], [2, 4], {"seed": seed, **provenance()}, f"# card {seed}\n", inputs="relative")
+    save_policy(
+        folder,
+        module_arrays(network(seed)),
+        [CLASSIC, BOX],
+        [2, 4],
+        {"seed": seed, **provenance()},
+        f"# card {seed}\n",
+        inputs="relative",
+    )
     return folder
 
 
@@ -67,7 +75,11 @@ def test_numpy_plays_a_trained_network_of_all_tables_as_torch_does(tmp_path: Pat
         expected = np.where(encoded.sizes > 0, np.exp(log_p), 0)
         cells = np.zeros_like(log_p, np.float64)
         rows = np.arange(len(masks))[:, None]
-        np.add.at(cells, (np.broadcast_to(rows, masks.shape)[masks == 1], encoded.cells[masks == 1]), policy.probs(observations, masks)[masks == 1])
+        np.add.at(
+            cells,
+            (np.broadcast_to(rows, masks.shape)[masks == 1], encoded.cells[masks == 1]),
+            policy.probs(observations, masks)[masks == 1],
+        )
         assert np.abs(cells - expected).max() < 1e-5
         assert expected.max(axis=1).min() > 2 / relative.NUM_CELLS, "networks whose answer differs from uniform"
 
@@ -122,7 +134,9 @@ class Killed(BaseException):
 
 
 @pytest.mark.parametrize("renamed", [0, 1, 2])
-def test_a_kill_between_two_renames_leaves_the_old_or_the_new_checkpoint(renamed: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_kill_between_two_renames_leaves_the_old_or_the_new_checkpoint(
+    renamed: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     folder = write(tmp_path / "one", 1)
     rename, calls = os.replace, iter(range(10))
 

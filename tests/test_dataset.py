@@ -16,7 +16,12 @@ from train.dataset import Options, convert, main
 
 
 def line_of(game: Game, *agents: str) -> str:
-    told = {"variant": str(game.variant), "seats": game.num_seats, "agents": agents or ("odds", "uniform"), "record": game.record()}
+    told = {
+        "variant": str(game.variant),
+        "seats": game.num_seats,
+        "agents": agents or ("odds", "uniform"),
+        "record": game.record(),
+    }
     return json.dumps(told) + "\n"
 
 
@@ -38,13 +43,17 @@ def test_rows_are_what_the_seats_saw_and_did(written):
     data, row = np.load(out), 0
     for number, game in enumerate(played):
         shown = Game(game.variant, 2, game.seed)
-        for word in (w for line in game.record().splitlines()[1:] for w in line.split()[1:] if "=" not in w and w != "palifico"):
+        for word in (
+            w for line in game.record().splitlines()[1:] for w in line.split()[1:] if "=" not in w and w != "palifico"
+        ):
             assert (data["observation"][row] == shown.observation(shown.seat)).all()
             assert (data["action_mask"][row] == shown.action_mask()).all()
             assert data["action_mask"][row, data["action"][row]] == 1
             assert (data["seat"][row], data["game"][row], data["agent"][row]) == (shown.seat, number, shown.seat)
             assert data["returns"][row] == game.returns[shown.seat]
-            assert to_id(shown.events and next(a for a in shown.legal_actions() if str(a) == word)) == data["action"][row]
+            assert (
+                to_id(shown.events and next(a for a in shown.legal_actions() if str(a) == word)) == data["action"][row]
+            )
             shown.act(word)
             row += 1
         assert shown.is_over

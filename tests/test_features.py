@@ -62,9 +62,7 @@ def test_hidden_counts_are_assumed_from_the_observation_alone():
         read = read_all(game.observation(0)[None], game.action_mask()[None])[0]
         assert read["counts_hidden"] == 1
         assert read["dice"].tolist() == [dice[0], assumed, assumed, 0, 0, 0, 0, 0]
-    palifico = pe.Game.from_hands(
-        "box", [[2, 2, 3], [4], [1, 1]], opener=1, palifico=True, bids=["1x4", "2x4"]
-    )
+    palifico = pe.Game.from_hands("box", [[2, 2, 3], [4], [1, 1]], opener=1, palifico=True, bids=["1x4", "2x4"])
     read = read_all(palifico.observation(0)[None], palifico.action_mask()[None])[0]
     assert read["dice"][:3].tolist() == [3, 1, 3], "the opener of a palifico round holds one die"
 

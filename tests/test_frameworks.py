@@ -44,7 +44,9 @@ def test_page_has_a_snippet_per_framework():
 def test_plays_our_games_and_the_page_s_snippet_runs(framework: str, said: tuple[str, ...]):
     games = f"tests.frameworks.{framework.lower()}_games"
     # in one process: importing a framework takes longer than its games
-    heard = run(framework, "-c", f"import runpy\nrunpy.run_module({games!r}, run_name='__main__')\n{SNIPPETS[framework]}")
+    heard = run(
+        framework, "-c", f"import runpy\nrunpy.run_module({games!r}, run_name='__main__')\n{SNIPPETS[framework]}"
+    )
     for words in said:
         assert words in heard
 

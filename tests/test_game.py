@@ -29,7 +29,12 @@ for variant, seats in (("classic", 3), ("box:calza=anyone,starting_dice=2", 3), 
 def records(**environment: str) -> str:
     """The records of some seeded games, played in another process."""
     run = subprocess.run(
-        [sys.executable, "-c", GAME], env=os.environ | environment, capture_output=True, text=True, check=True, timeout=300
+        [sys.executable, "-c", GAME],
+        env=os.environ | environment,
+        capture_output=True,
+        text=True,
+        check=True,
+        timeout=300,
     )
     return run.stdout
 

@@ -72,7 +72,9 @@ def count(rule: str, dice: int, **switches: object) -> Counter[int]:
     return Counter(dict(enumerate(below(None))))
 
 
-@pytest.mark.parametrize(("rule", "dice"), [(r, 2) for r in SEQUENCES] + [("palifico", 3), ("palifico", 4), ("monotone", 3)])
+@pytest.mark.parametrize(
+    ("rule", "dice"), [(r, 2) for r in SEQUENCES] + [("palifico", 3), ("palifico", 4), ("monotone", 3)]
+)
 def test_bid_sequences_played_one_by_one(rule: str, dice: int) -> None:
     assert walk(round_of(rule, dice)) == SEQUENCES[rule][dice]
 

@@ -33,7 +33,10 @@ class Watcher(pe.UniformPolicy):
 def test_checkers(variant, num_players):
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        check_env(gymnasium.make("perudo/Perudo-v0", variant=variant, num_players=num_players).unwrapped, skip_render_check=True)
+        check_env(
+            gymnasium.make("perudo/Perudo-v0", variant=variant, num_players=num_players).unwrapped,
+            skip_render_check=True,
+        )
         sb3_check_env(PerudoEnv(variant, num_players), warn=True)
 
 

@@ -92,7 +92,15 @@ def test_killed_at_any_time_it_goes_on_to_the_same_results(tmp_path, monkeypatch
     monkeypatch.setattr(Mortal, "calls", 0)
     assert play(tmp_path, "unharmed", agents=agents) == 0
     lives.write_text(f"2 {Mortal.calls // 4}")
-    words = ["-m", "train.evaluate.tournament", str(config(tmp_path, agents=agents)), "--workers", "1", "--out", str(tmp_path / "killed")]
+    words = [
+        "-m",
+        "train.evaluate.tournament",
+        str(config(tmp_path, agents=agents)),
+        "--workers",
+        "1",
+        "--out",
+        str(tmp_path / "killed"),
+    ]
     done = []
     for _ in range(3):
         ended = subprocess.run([sys.executable, *words], cwd=ROOT, capture_output=True, text=True, check=False)
@@ -119,7 +127,9 @@ def test_the_arena_plays_the_games_of_a_cell(whole, tmp_path):
     with ResultsFile(whole / league.RESULTS) as results:
         judged = league_page.judge(results)[1]
     cell = judged.cell
-    played = arena.run(arena.Arena(cell.agents, cell.variant, cell.seats, 24, cell.seed, out=tmp_path / "arena", chunk=6))
+    played = arena.run(
+        arena.Arena(cell.agents, cell.variant, cell.seats, 24, cell.seed, out=tmp_path / "arena", chunk=6)
+    )
     assert played.result == judged.result
 
 

@@ -31,7 +31,9 @@ class Telling(SampledPolicy):
         return weights / weights.sum(axis=1, keepdims=True)
 
 
-@pytest.mark.parametrize(("v", "dice", "steps"), [("box:calza=anyone", (2, 1, 2), 7), ("evening", (2, 2), 4), ("pascal", (1, 2, 1), 4)])
+@pytest.mark.parametrize(
+    ("v", "dice", "steps"), [("box:calza=anyone", (2, 1, 2), 7), ("evening", (2, 2), 4), ("pascal", (1, 2, 1), 4)]
+)
 def test_the_belief_is_bayes_rule_on_the_policy_s_answers(v: str, dice: tuple[int, ...], steps: int) -> None:
     variant, policy, rng = parse_variant(v), Telling(), np.random.default_rng(4)
     batch = Table(variant, dice).deal(np.arange(30, dtype=np.uint64))
@@ -49,13 +51,25 @@ def test_the_belief_is_bayes_rule_on_the_policy_s_answers(v: str, dice: tuple[in
     for row in longest:
         for seat, d in enumerate(dice):
             numbers = np.arange(FIRST_HAND[d], FIRST_HAND[d + 1])
-            likelihood = [likelihood_of(policy, variant, dice, said[row], seat, h, int(batch.states["total_at_start"][0])) for h in numbers]
+            likelihood = [
+                likelihood_of(policy, variant, dice, said[row], seat, h, int(batch.states["total_at_start"][0]))
+                for h in numbers
+            ]
             expected = prior[row, seat, numbers] * likelihood
             assert beliefs.weights[row, seat, numbers] == pytest.approx(expected / expected.sum(), abs=1e-12)
             assert beliefs.weights[row, seat].sum() == pytest.approx(1)
 
 
-def likelihood_of(policy: SampledPolicy, v: pe.Variant, dice: tuple[int, ...], said: list[int], seat: int, hand: int, total: int, slip: float = 0.0) -> float:
+def likelihood_of(
+    policy: SampledPolicy,
+    v: pe.Variant,
+    dice: tuple[int, ...],
+    said: list[int],
+    seat: int,
+    hand: int,
+    total: int,
+    slip: float = 0.0,
+) -> float:
     """The chance that a seat with this hand says what it has said, one question after the other; at random with chance ``slip``."""
     dealt = [[2] * d for d in dice]
     dealt[seat] = [face + 1 for face in range(6) for _ in range(HANDS[hand, face])]
@@ -63,7 +77,9 @@ def likelihood_of(policy: SampledPolicy, v: pe.Variant, dice: tuple[int, ...], s
     for action in said:
         if game.seat == seat:
             mask = game.action_mask()
-            chance *= (1 - slip) * policy.probs(game.observation(seat)[None], mask[None])[0, action] + slip * mask[action] / mask.sum()
+            chance *= (1 - slip) * policy.probs(game.observation(seat)[None], mask[None])[0, action] + slip * mask[
+                action
+            ] / mask.sum()
         game.act(action)
     return chance
 
@@ -97,11 +113,21 @@ def test_calls_are_worth_their_mean_over_hands_drawn_from_the_belief() -> None:
 
 @pytest.mark.parametrize(
     ("agent", "v", "dice", "share"),
-    [("uniform", "classic", (2, 1), 0.8), ("odds", "classic", (2, 1), 0.6), ("inference", "classic", (2, 1), 0.6), ("odds", "box:calza=anyone", (1, 1), 0.5)],
+    [
+        ("uniform", "classic", (2, 1), 0.8),
+        ("odds", "classic", (2, 1), 0.6),
+        ("inference", "classic", (2, 1), 0.6),
+        ("odds", "box:calza=anyone", (1, 1), 0.5),
+    ],
 )
-def test_it_gains_no_more_than_a_best_response_and_not_much_less(agent: str, v: str, dice: tuple[int, int], share: float) -> None:
+def test_it_gains_no_more_than_a_best_response_and_not_much_less(
+    agent: str, v: str, dice: tuple[int, int], share: float
+) -> None:
     policy = agents.make(agent, v, 2)
-    exact, measured = nash_conv(policy, v, dice), local_best_response(policy, Table(parse_variant(v), dice), 250, effort=QUICK)
+    exact, measured = (
+        nash_conv(policy, v, dice),
+        local_best_response(policy, Table(parse_variant(v), dice), 250, effort=QUICK),
+    )
     assert measured.total.low <= exact.nash_conv
     assert measured.total.value >= share * exact.nash_conv
     error = (measured.agent_returns[0].high - measured.agent_returns[0].low) / 3.92
@@ -111,7 +137,9 @@ def test_it_gains_no_more_than_a_best_response_and_not_much_less(agent: str, v: 
 
 
 def test_nothing_is_gained_against_a_solved_round() -> None:
-    measured = local_best_response(agents.make("exact", "classic", 2), Table(pe.variant("classic"), (1, 1)), 150, effort=QUICK)
+    measured = local_best_response(
+        agents.make("exact", "classic", 2), Table(pe.variant("classic"), (1, 1)), 150, effort=QUICK
+    )
     assert measured.total.low <= 2e-3
     assert measured.total.value == pytest.approx(measured.gains[0].value + measured.gains[1].value)
 
@@ -121,7 +149,10 @@ def test_three_seats_and_whole_games() -> None:
     assert sum(e.value for e in three.agent_returns) == pytest.approx(0, abs=1e-9)
     assert three.mean.low > 0.2
     v = pe.variant("classic", starting_dice=2, num_faces=3, max_bid="dice_in_play")
-    exact, measured = match_exploitability(UNIFORM, v), local_best_response(UNIFORM, Table(v, (2, 2), match=True), 100, effort=QUICK)
+    exact, measured = (
+        match_exploitability(UNIFORM, v),
+        local_best_response(UNIFORM, Table(v, (2, 2), match=True), 100, effort=QUICK),
+    )
     assert 0.6 * exact.nash_conv < measured.total.value
     assert measured.total.low <= exact.nash_conv
 
@@ -143,7 +174,10 @@ class Undecided(SampledPolicy):
 
 
 def test_bad_probabilities_are_refused_naming_the_information_state() -> None:
-    with pytest.raises(ValueError, match=r"not finite at the information state 'seat=1 perudo/1 classic position total=4\\n\?\?/44 opener=0 "):
+    with pytest.raises(
+        ValueError,
+        match=r"not finite at the information state 'seat=1 perudo/1 classic position total=4\\n\?\?/44 opener=0 ",
+    ):
         local_best_response(Undecided(), Table(pe.variant("classic"), (2, 2)), 20, effort=QUICK)
 
 
@@ -161,6 +195,11 @@ def test_the_command_line(capsys: pytest.CaptureFixture[str]) -> None:
     assert "NashConv is at least this" in capsys.readouterr().out
     assert main([*words, "1", "1", "1"]) == 0
     assert "against fixed others gains at least" in capsys.readouterr().out
-    for bad, why in ((["0", "1"], "at least one die"), (["9", "1"], "0 to starting_dice = 5"), (["1"], "out of range"), (["2", "1", "--palifico"], "one die")):
+    for bad, why in (
+        (["0", "1"], "at least one die"),
+        (["9", "1"], "0 to starting_dice = 5"),
+        (["1"], "out of range"),
+        (["2", "1", "--palifico"], "one die"),
+    ):
         assert main([*words, *bad]) == 2
         assert why in capsys.readouterr().err

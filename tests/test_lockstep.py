@@ -132,7 +132,12 @@ def test_presets(preset: str) -> None:
 @pytest.mark.parametrize(("switch", "value"), SWITCH_VALUES)
 def test_each_value_on_top_of_the_presets(switch: str, value: Any) -> None:
     rng = random.Random(f"{switch}={value}")
-    variants = [v for preset in PRESETS for s, x, v in single_overrides(preset) if s == switch and x == value and type(x) is type(value)]
+    variants = [
+        v
+        for preset in PRESETS
+        for s, x, v in single_overrides(preset)
+        if s == switch and x == value and type(x) is type(value)
+    ]
     assert len(variants) >= len(PRESETS) - 2  # only hidden counts with a cap of the dice in play are refused
     rng.shuffle(variants)
     played = sum(play_table(v, rng) for v in variants)

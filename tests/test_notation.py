@@ -19,7 +19,40 @@ from tests.helpers import legal_ids, play_out, random_dice, random_variant, stat
 ACTIONS = st.one_of(st.sampled_from(list(pe.Call)), st.builds(Bid, st.integers(1, MAX_QUANTITY), st.integers(1, 6)))
 SEEDS = st.integers(0, 2**32)
 TOKENS = st.sampled_from(
-    ["perudo/1", "classic", "box:calza=anyone", "evening", "position", "seed=7", "seed=-1", "seed=", "total=9", "spent=0", "spent=0,1", "max_rounds=3", "max_rounds=0", "133/26", "22/-", "-/-", "7/1", "opener=0", "opener=1", "opener=9", "opener=x", "palifico", "2x3", "3P", "0x3", "999x6", "2x7", "dudo", "calza", "pass", "\n", "\n"]
+    [
+        "perudo/1",
+        "classic",
+        "box:calza=anyone",
+        "evening",
+        "position",
+        "seed=7",
+        "seed=-1",
+        "seed=",
+        "total=9",
+        "spent=0",
+        "spent=0,1",
+        "max_rounds=3",
+        "max_rounds=0",
+        "133/26",
+        "22/-",
+        "-/-",
+        "7/1",
+        "opener=0",
+        "opener=1",
+        "opener=9",
+        "opener=x",
+        "palifico",
+        "2x3",
+        "3P",
+        "0x3",
+        "999x6",
+        "2x7",
+        "dudo",
+        "calza",
+        "pass",
+        "\n",
+        "\n",
+    ]
 )
 SCRAPS = st.lists(st.one_of(TOKENS, st.text(max_size=8)), max_size=12).map(" ".join)
 few = settings(max_examples=150)
@@ -127,7 +160,15 @@ def test_a_record_with_one_token_changed_is_read_or_refused(seed: int, data: st.
 @settings(max_examples=300)
 @given(st.one_of(SCRAPS, st.text(max_size=40)))
 def test_garbage_is_a_notation_error_never_another(text: str) -> None:
-    doors = (notation.parse_action, notation.parse_hands, notation.parse_round, notation.parse_position, notation.parse_record, Game.from_position, Game.replay)
+    doors = (
+        notation.parse_action,
+        notation.parse_hands,
+        notation.parse_round,
+        notation.parse_position,
+        notation.parse_record,
+        Game.from_position,
+        Game.replay,
+    )
     for door in doors:
         for fed in (text, "perudo/1 " + text, "classic " + text, "perudo/1 classic seed=7\n" + text):
             with suppress(NotationError):  # any other error fails the test
@@ -166,7 +207,13 @@ def test_the_message_names_the_bad_token(door: str, text: str, named: str) -> No
 
 @pytest.mark.parametrize("thing", [None, 5, b"5x3", ["5x3"], 2.5])
 def test_what_is_no_text_is_refused(thing: object) -> None:
-    for door in (notation.parse_action, notation.parse_position, notation.parse_record, Game.replay, Game.from_position):
+    for door in (
+        notation.parse_action,
+        notation.parse_position,
+        notation.parse_record,
+        Game.replay,
+        Game.from_position,
+    ):
         with pytest.raises(NotationError):
             door(thing)  # type: ignore[operator]
 

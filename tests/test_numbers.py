@@ -31,7 +31,9 @@ def test_kept_intervals_hold_the_known_values(name: str) -> None:
     assert record["upper"] - record["lower"] <= 1.1e-4
 
 
-def test_the_command_measures_what_is_missing_and_nothing_else(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_command_measures_what_is_missing_and_nothing_else(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     file = tmp_path / "numbers.json"
     words = ["--only", "round/classic/1v1/palifico", "--file", str(file)]
     assert numbers.main(words) == 0

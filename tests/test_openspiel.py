@@ -77,7 +77,10 @@ def test_parameters_survive_text_and_pickle() -> None:
     for twin in (pyspiel.load_game(str(game)), pickle.loads(pickle.dumps(game))):
         assert str(twin) == str(game)
         assert twin.num_players() == 3
-        assert walk(twin.new_initial_state(), random.Random(3)).history() == walk(game.new_initial_state(), random.Random(3)).history()
+        assert (
+            walk(twin.new_initial_state(), random.Random(3)).history()
+            == walk(game.new_initial_state(), random.Random(3)).history()
+        )
 
 
 @pytest.mark.parametrize("copied", [lambda s: s.clone(), copy.deepcopy, lambda s: pickle.loads(pickle.dumps(s))])
@@ -107,7 +110,9 @@ def test_bad_parameters(params: dict[str, Any], says: str) -> None:
 
 
 def test_import_perudo_env_leaves_open_spiel_alone() -> None:
-    code = "import sys, perudo_env; assert 'pyspiel' not in sys.modules and 'perudo_env.envs.openspiel' not in sys.modules"
+    code = (
+        "import sys, perudo_env; assert 'pyspiel' not in sys.modules and 'perudo_env.envs.openspiel' not in sys.modules"
+    )
     subprocess.run([sys.executable, "-c", code], check=True)
     code = "import sys; sys.modules['pyspiel'] = None; import perudo_env.envs.openspiel"
     failed = subprocess.run([sys.executable, "-c", code], check=False, capture_output=True, text=True)
@@ -220,7 +225,11 @@ def agree(game: Any, variant: Any, theirs: Any, ours: Any, dice: tuple[int, int]
 
 @pytest.mark.parametrize(
     ("variant", "dice"),
-    [(TINY, "1,1"), ("liars_dice:starting_dice=2,num_faces=2", "2,1"), ("pascal_round:starting_dice=1,num_faces=3,first_player=first_seat", "1,1")],
+    [
+        (TINY, "1,1"),
+        ("liars_dice:starting_dice=2,num_faces=2", "2,1"),
+        ("pascal_round:starting_dice=1,num_faces=3,first_player=first_seat", "1,1"),
+    ],
 )
 def test_uniform_policy_is_judged_alike(variant: Any, dice: str) -> None:
     game = load(variant, dice=dice)
@@ -238,7 +247,9 @@ def test_cfr_learns_and_is_judged_alike() -> None:
     left = agree(game, TINY, average, told, (1, 1))
     assert left < 0.05
     # in a zero-sum game NashConv bounds the distance of the value from the game's
-    assert nash_conv(told, TINY, (1, 1)).value == pytest.approx(solve_round(TINY, (1, 1), seconds=5).value, abs=left + 1e-4)
+    assert nash_conv(told, TINY, (1, 1)).value == pytest.approx(
+        solve_round(TINY, (1, 1), seconds=5).value, abs=left + 1e-4
+    )
 
 
 def test_open_spiels_solver_comes_near_the_published_value() -> None:

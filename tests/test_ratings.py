@@ -108,7 +108,9 @@ def test_a_group_of_equal_games_is_one_sample() -> None:
     single = rng.permuted(np.tile([1, 2], (200, 1)), axis=1)
     copied = np.repeat(single, 2, axis=0)
     apart = np.stack([single, single[rng.permutation(200)]], axis=1).reshape(-1, 2)
-    together, independent = (rate("ab", [games(np.tile([0, 1], (400, 1)), places)]).points[1] for places in (copied, apart))
+    together, independent = (
+        rate("ab", [games(np.tile([0, 1], (400, 1)), places)]).points[1] for places in (copied, apart)
+    )
     assert len(lineups) == 200
     assert together.value == pytest.approx(independent.value)
     assert (together.high - together.low) / (independent.high - independent.low) == pytest.approx(2**0.5, rel=0.25)
@@ -146,7 +148,18 @@ def test_strangers_are_not_compared() -> None:
 
 
 def test_the_arena_rates_its_agents(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    words = ["--agents", "threshold", "odds", "uniform", "--variant", "marquoir:starting_dice=2", "--seats", "3", "--games", "60"]
+    words = [
+        "--agents",
+        "threshold",
+        "odds",
+        "uniform",
+        "--variant",
+        "marquoir:starting_dice=2",
+        "--seats",
+        "3",
+        "--games",
+        "60",
+    ]
     assert main([*words, "--anchor", "odds", "--out", str(tmp_path / "run")]) == 0
     shown = capsys.readouterr().out
     assert "Plackett-Luce" in shown

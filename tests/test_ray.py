@@ -21,7 +21,12 @@ from train.ray_backend import Ray  # noqa: E402
 pytestmark = pytest.mark.xdist_group("ray")  # one cluster for all
 NODE = {"num_cpus": 1, "object_store_memory": 80 * 2**20}
 # a node that was killed is found out in seconds; workers are not put behind whatever else the machine does
-SYSTEM = {"health_check_initial_delay_ms": 1000, "health_check_period_ms": 1000, "health_check_failure_threshold": 5, "worker_niceness": 0}
+SYSTEM = {
+    "health_check_initial_delay_ms": 1000,
+    "health_check_period_ms": 1000,
+    "health_check_failure_threshold": 5,
+    "worker_niceness": 0,
+}
 
 
 def refuse(x):
@@ -43,7 +48,20 @@ def cluster(tmp_path_factory):
 
 
 def test_the_arena_gives_the_figures_of_one_process(cluster, tmp_path):
-    words = ["--agents", "odds", "uniform", "--variant", "pascal:starting_dice=2", "--seats", "3", "--games", "40", "--chunk", "9", "--rest"]
+    words = [
+        "--agents",
+        "odds",
+        "uniform",
+        "--variant",
+        "pascal:starting_dice=2",
+        "--seats",
+        "3",
+        "--games",
+        "40",
+        "--chunk",
+        "9",
+        "--rest",
+    ]
     for name, more in (("local", []), ("ray", ["--backend", "ray", "--address", cluster.address])):
         out = ["--out", str(tmp_path / name), "--records", str(tmp_path / f"{name}.jsonl")]
         assert arena.main([*words, *out, *more]) == 0
@@ -129,7 +147,19 @@ def test_a_worker_without_the_package_or_with_another_is_told(package, says, clu
         (tmp_path / "train" / "backends.py").write_text(package)
     node = cluster.add_node(**NODE, env_vars={"PYTHONPATH": str(tmp_path)})
     overrides = ["--backend", "ray", "--address", cluster.address]
-    words = ["--agents", "odds", "uniform", "--seats", "2", "--games", "40000", "--chunk", "40", "--out", str(tmp_path / "run")]
+    words = [
+        "--agents",
+        "odds",
+        "uniform",
+        "--seats",
+        "2",
+        "--games",
+        "40000",
+        "--chunk",
+        "40",
+        "--out",
+        str(tmp_path / "run"),
+    ]
     assert arena.main([*words, *overrides, "--records", str(tmp_path / "games.jsonl")]) == 1
     said = capsys.readouterr().err
     assert says in said

@@ -33,7 +33,9 @@ from train.solver.traverse import Traversal
 from train.solver.walk import Do
 
 
-def solver(v: pe.Variant | str, dice: tuple[int, int], bids: int, palifico: bool = False, **options: Any) -> RecallSolver:
+def solver(
+    v: pe.Variant | str, dice: tuple[int, int], bids: int, palifico: bool = False, **options: Any
+) -> RecallSolver:
     v = pe.variant(v) if isinstance(v, str) else v
     return RecallSolver(PublicTree(v, dice, palifico), pay_table(v, State(dice, 0, palifico)), bids, **options)
 
@@ -129,7 +131,10 @@ def test_more_recall_is_harder_to_exploit() -> None:
     assert found[2] < 0.025
 
 
-@pytest.mark.parametrize(("v", "dice", "palifico"), [("box:calza=anyone", (1, 1), False), ("classic", (1, 2), True), ("pascal", (1, 1), False)])
+@pytest.mark.parametrize(
+    ("v", "dice", "palifico"),
+    [("box:calza=anyone", (1, 1), False), ("classic", (1, 2), True), ("pascal", (1, 1), False)],
+)
 def test_every_kind_of_round_is_played_as_it_was_solved(v: str, dice: tuple[int, int], palifico: bool) -> None:
     s = solver(pe.variant("box", calza="anyone") if ":" in v else v, dice, 2, palifico)
     before = judged(s).nash_conv
@@ -158,7 +163,8 @@ def test_payoffs_matter_by_their_order_alone_where_a_round_has_two_outcomes() ->
 
 def test_a_state_goes_on_against_the_same_agent_only(tmp_path: Path) -> None:
     first, same, other = (
-        solver("classic", (1, 1), 2, against=agents.make(name, "classic", 2), share=0.4) for name in ("inference", "inference", "odds")
+        solver("classic", (1, 1), 2, against=agents.make(name, "classic", 2), share=0.4)
+        for name in ("inference", "inference", "odds")
     )
     first.save(tmp_path / "kept")
     same.load(tmp_path / "kept")
@@ -171,7 +177,9 @@ def test_who_meets_an_agent_in_a_share_of_the_rounds_earns_more_from_it() -> Non
     even, lean = (solver("classic", (1, 1), 2, against=agent, share=share) for share in (0.0, 0.4))
     for s in (even, lean):
         s.iterate(60)
-    gain = earned(TabularPolicy([lean.table()]), agent, "classic", (1, 1)) - earned(TabularPolicy([even.table()]), agent, "classic", (1, 1))
+    gain = earned(TabularPolicy([lean.table()]), agent, "classic", (1, 1)) - earned(
+        TabularPolicy([even.table()]), agent, "classic", (1, 1)
+    )
     assert gain > 0.1
     # nobody earns more than 1 in a seat
     assert judged(even).nash_conv < judged(lean).nash_conv < 0.4 / (1 - 0.4) * 2
@@ -257,8 +265,22 @@ def test_tables_of_a_whole_game(tmp_path: Path) -> None:
 
 
 def test_tables_of_rounds_alone_leave_out_what_the_exact_agent_has(tmp_path: Path) -> None:
-    o = tables.Options(tmp_path, "classic", 3, recall=2, max_states=170_000, exact_gib=0.0, iterations=2, alone=True, against="inference")
-    assert {n: r["method"] for n, r in tables.run(o)["rounds"].items()} == {"2v3": "recall 3", "3v2": "recall 3", "3v3": "recall 2"}
+    o = tables.Options(
+        tmp_path,
+        "classic",
+        3,
+        recall=2,
+        max_states=170_000,
+        exact_gib=0.0,
+        iterations=2,
+        alone=True,
+        against="inference",
+    )
+    assert {n: r["method"] for n, r in tables.run(o)["rounds"].items()} == {
+        "2v3": "recall 3",
+        "3v2": "recall 3",
+        "3v3": "recall 2",
+    }
     policy = agents.load(tmp_path, "classic", 2)
     assert {t.tree.dice for t in policy.tables.values() if not t.tree.palifico} >= {(1, 1), (2, 2), (3, 3)}
 
@@ -302,7 +324,9 @@ def test_a_foreign_state_is_refused_by_name(content: bytes, tmp_path: Path, caps
     assert kept.read_bytes() == content
 
 
-def test_what_cannot_be_written_or_does_not_end_is_told_before_the_work(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_what_cannot_be_written_or_does_not_end_is_told_before_the_work(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     file = tmp_path / "file"
     file.write_text("{}")
     for main, words, said in (

@@ -12,7 +12,19 @@ from train.evaluate.records import RecordsFile
 from train.evaluate.tasks import cut, play_task
 from train.evaluate.tournament import draw_lineups, games_of
 
-WORDS = ["--agents", "odds", "uniform", "--variant", "marquoir:starting_dice=2", "--seats", "3", "--games", "30", "--chunk", "7"]
+WORDS = [
+    "--agents",
+    "odds",
+    "uniform",
+    "--variant",
+    "marquoir:starting_dice=2",
+    "--seats",
+    "3",
+    "--games",
+    "30",
+    "--chunk",
+    "7",
+]
 
 
 def read(path):

@@ -73,7 +73,9 @@ def test_big_quantities_are_shown_whole():
 def test_the_picture_tells_quantities_and_faces_apart():
     v = variant("evening", starting_dice=6)
     bids = ["7x6", "27x6", "77x6", "97x6", "97x5", "27P"]
-    pictures = [render.picture(Game.from_hands(v, [[2] * 6] * 8, bids=[bid], palifico=False)) for bid in bids if "P" not in bid]
+    pictures = [
+        render.picture(Game.from_hands(v, [[2] * 6] * 8, bids=[bid], palifico=False)) for bid in bids if "P" not in bid
+    ]
     pictures.append(render.picture(Game.from_hands(v, [[2] * 6] * 8, bids=["5x4", "27P"])))
     assert len({p.tobytes() for p in pictures}) == len(bids)
 
@@ -141,13 +143,32 @@ def test_rendering_leaves_the_game_alone():
 
 
 def test_the_font_has_every_letter_that_is_drawn():
-    words = ["seat", "opens", "bids", "wins", "and", "dudo", "calza?", "found", "palifico", "round", "out", "0123456789×+-:,", *VARIANTS]
+    words = [
+        "seat",
+        "opens",
+        "bids",
+        "wins",
+        "and",
+        "dudo",
+        "calza?",
+        "found",
+        "palifico",
+        "round",
+        "out",
+        "0123456789×+-:,",
+        *VARIANTS,
+    ]
     assert set("".join(words)) <= GLYPHS
 
 
 @pytest.mark.parametrize(
     ("preset", "palifico", "bid", "faces"),
-    [("classic", False, "2x3", {1, 3}), ("classic", True, "2x3", {3}), ("pascal", False, "2P", {1}), ("classic:pacos_wild=False", False, "2x3", {3})],
+    [
+        ("classic", False, "2x3", {1, 3}),
+        ("classic", True, "2x3", {3}),
+        ("pascal", False, "2P", {1}),
+        ("classic:pacos_wild=False", False, "2x3", {3}),
+    ],
 )
 def test_the_matching_dice_of_a_reveal_are_those_that_the_rules_count(preset, palifico, bid, faces):
     hands = [[3], [1, 2, 3, 3, 4]] if palifico else [[1, 3, 5], [1, 2, 3, 3, 4]]

@@ -105,7 +105,13 @@ def test_a_run_gives_one_page_that_needs_nothing_else(tmp_path: Path, capsys: py
     assert main([str(tmp_path), "--games", "40", "--baselines", "odds", "uniform"]) == 0
     html = (tmp_path / "report.html").read_text(encoding="utf-8")
     assert str(tmp_path / "report.html") in capsys.readouterr().out
-    for words in ("Exploitability (exact NashConv)", "Win share while training", "Ratings: classic, 2 seats", "Habits: classic, 2 seats", "&lt;b&gt;"):
+    for words in (
+        "Exploitability (exact NashConv)",
+        "Win share while training",
+        "Ratings: classic, 2 seats",
+        "Habits: classic, 2 seats",
+        "&lt;b&gt;",
+    ):
         assert words in html
     assert html.count('src="data:image/svg+xml;base64,') == 4
     assert re.findall(r'(?:src|href)="(?!data:)', html) == []

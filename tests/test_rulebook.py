@@ -120,7 +120,9 @@ def test_what_is_stated_has_a_text_that_states_it():
 def test_an_override_says_that_it_is_one():
     assert clause("box:max_bid=unbounded", "max_bid").standing.words.en == "your choice, not in S2; found in S4"
     assert clause("box:calza=anyone", "calza").standing.words.en == "your choice, an option of S2"
-    assert clause("pascal:starting_dice=2", "starting_dice").standing.words.en.endswith("found in none of the five texts")
+    assert clause("pascal:starting_dice=2", "starting_dice").standing.words.en.endswith(
+        "found in none of the five texts"
+    )
     assert clause("classic:calza=on_turn", "calza").standing.is_silent
     for name, switch, value in OPTIONS:
         assert clause(variant(name, **{switch: value}), switch).standing.kind == "option"

@@ -124,7 +124,9 @@ def test_paco_bids_low_face_rank_as_the_lowest_face(quantity: int) -> None:
     v = VARIANTS["joker"]
     for face in FACES:
         assert {b.quantity for b in after(v, Bid(quantity, face)) if b.face == 1} == set(range(quantity + 1, 31))
-    assert {b for b in after(v, Bid(quantity, 1)) if b.face != 1} == {Bid(q, f) for q in range(quantity, 31) for f in FACES}
+    assert {b for b in after(v, Bid(quantity, 1)) if b.face != 1} == {
+        Bid(q, f) for q in range(quantity, 31) for f in FACES
+    }
 
 
 def test_three_pacos_over_six_threes_and_six_twos_over_three_pacos() -> None:

@@ -24,7 +24,15 @@ from tests.helpers import play_out
 FULL = [2, 3, 4, 5, 6]
 
 
-def called(v: pe.Variant | str, hands: Sequence[Sequence[int]], bids: Sequence[str], call: str, *, passes: int = 0, **setting: object) -> Game:
+def called(
+    v: pe.Variant | str,
+    hands: Sequence[Sequence[int]],
+    bids: Sequence[str],
+    call: str,
+    *,
+    passes: int = 0,
+    **setting: object,
+) -> Game:
     """The game after a call that ends the round; earlier seats of a Calza window pass."""
     game = Game.from_hands(v, hands, bids=bids, **setting)  # type: ignore[arg-type]
     for _ in range(passes):
@@ -44,7 +52,9 @@ def last_reveal(game: Game) -> Revealed:
 
 @pytest.mark.parametrize("preset", pe.VARIANTS)
 @pytest.mark.parametrize(("quantity", "loser"), [(1, 1), (4, 1), (5, 0), (6, 0)])
-def test_dudo_count_at_least_the_quantity_the_doubter_loses_else_the_bidder(preset: str, quantity: int, loser: int) -> None:
+def test_dudo_count_at_least_the_quantity_the_doubter_loses_else_the_bidder(
+    preset: str, quantity: int, loser: int
+) -> None:
     """All five texts; four dice match (two 3s, two Pacos). Always one die, nobody else."""
     game = called(preset, [[3, 1, 2], [3, 1, 5], [2, 4, 6]], [f"{quantity}x3"], "dudo")
     assert last_reveal(game).count == 4
@@ -72,7 +82,9 @@ def test_pacos_are_wild_but_a_bid_on_pacos_counts_only_true_ones() -> None:
         ([FULL, [2, 3, 4]], "3x2", (5, 2)),  # wrong, too many said
     ],
 )
-def test_calza_on_turn_right_takes_a_die_back_wrong_loses_one_the_bidder_is_never_affected(hands: list[list[int]], bid: str, dice: tuple[int, ...]) -> None:
+def test_calza_on_turn_right_takes_a_die_back_wrong_loses_one_the_bidder_is_never_affected(
+    hands: list[list[int]], bid: str, dice: tuple[int, ...]
+) -> None:
     """S1, S3."""
     game = called("marquoir", hands, [bid], "calza")
     assert game.dice == dice
@@ -286,7 +298,9 @@ def test_max_rounds_a_game_that_ends_in_its_last_round_is_not_truncated() -> Non
 
 @pytest.mark.parametrize("calza", ["on_turn", "anyone"])
 @pytest.mark.parametrize("num_seats", [2, 4])
-def test_calza_a_full_cup_gains_nothing_and_never_exceeds_the_start_in_thousands_of_games(calza: str, num_seats: int) -> None:
+def test_calza_a_full_cup_gains_nothing_and_never_exceeds_the_start_in_thousands_of_games(
+    calza: str, num_seats: int
+) -> None:
     """One die moves in a round at most, and only a right Calza brings one back."""
     num_games = 1500
     batch = Batch(pe.variant("marquoir", calza=calza, starting_dice=3), num_seats, num_games, seed=11)
@@ -328,7 +342,9 @@ def test_calza_a_full_cup_gains_nothing_and_never_exceeds_the_start_in_thousands
         ("4x3", "calza", (-0.5, 1, -0.5)),  # right: one lost die really comes back
     ],
 )
-def test_one_round_returns_are_the_change_in_own_dice_the_others_share_the_opposite(bid: str, call: str, returns: tuple[float, ...]) -> None:
+def test_one_round_returns_are_the_change_in_own_dice_the_others_share_the_opposite(
+    bid: str, call: str, returns: tuple[float, ...]
+) -> None:
     game = called("pascal_round", [[3, 3, 2, 2, 2], [3, 3, 4], [4, 4, 4, 4]], [bid], call)
     assert game.is_over
     assert game.returns == returns
@@ -371,7 +387,17 @@ def test_a_round_settled_by_its_outcome_alone_leaves_the_table_as_play_does(pres
             # a right Calza with a full cup is entered like any other: the cap is the engine's to know
             change = -1 if end["last_change"] < 0 else 1
             settle_row(twin, 0, int(end["last_seat"]), change)
-            for field in ("round", "dice", "place", "palifico_spent", "opener", "is_palifico", "phase", "last_change", "hands"):
+            for field in (
+                "round",
+                "dice",
+                "place",
+                "palifico_spent",
+                "opener",
+                "is_palifico",
+                "phase",
+                "last_change",
+                "hands",
+            ):
                 assert np.array_equal(end[field], twin[0][field]), field
 
 

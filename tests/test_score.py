@@ -38,7 +38,9 @@ from tests.helpers import play_out
 EN = words("en")
 
 
-def opened(*players: str, preset: str = "marquoir", dice: int = 5, calza: bool | None = None, scoring: str = "places") -> Opened:
+def opened(
+    *players: str, preset: str = "marquoir", dice: int = 5, calza: bool | None = None, scoring: str = "places"
+) -> Opened:
     return Opened(players, str(table_variant(preset, dice, calza)), scoring)
 
 
@@ -88,7 +90,13 @@ def test_the_last_one_with_dice_wins_and_nothing_follows() -> None:
     e = evening(GameStarted(opener="Ann"), *losses(*("Bo",) * 3, *("Ann",) * 3))
     table = e.table
     assert table is not None
-    assert (table.is_over, table.truncated, table.places, table.opener, table.palifico) == (True, False, (2, 3, 1), None, False)
+    assert (table.is_over, table.truncated, table.places, table.opener, table.palifico) == (
+        True,
+        False,
+        (2, 3, 1),
+        None,
+        False,
+    )
     with pytest.raises(ScoreError, match="the game is over"):
         table.settle("Cy", -1)
 
@@ -216,7 +224,11 @@ def test_names_that_cannot_stand_on_a_sheet_are_refused(players: tuple[str, ...]
 
 def test_dice_and_calza_are_chosen_on_top_of_a_preset() -> None:
     assert [table_variant("marquoir", n).starting_dice for n in (3, 5, 6)] == [3, 5, 6]
-    assert [table_variant(p, calza=True).calza for p in ("classic", "box", "marquoir")] == ["on_turn", "anyone", "on_turn"]
+    assert [table_variant(p, calza=True).calza for p in ("classic", "box", "marquoir")] == [
+        "on_turn",
+        "anyone",
+        "on_turn",
+    ]
     assert table_variant("marquoir", calza=False).calza == "off"
     for bad in (("joker", 5), ("marquoir", 7), ("marquoir", 0)):
         with pytest.raises(ScoreError):
@@ -285,9 +297,16 @@ def test_only_entries_are_read(kind: str, text: str) -> None:
 
 
 def test_csv_reads_back_to_the_same_evening_and_leaves_out_what_was_undone() -> None:
-    first = Opened(("=1+1", "O'Brien, \"Bo\"", "Zoé"), str(table_variant("box", 3, True)))
+    first = Opened(("=1+1", 'O\'Brien, "Bo"', "Zoé"), str(table_variant("box", 3, True)))
     names = first.players
-    entries = (GameStarted(opener=names[1]), Lost(names[0]), Lost(names[2]), Undone(), Calza(names[1]), *losses(*(names[2],) * 3))
+    entries = (
+        GameStarted(opener=names[1]),
+        Lost(names[0]),
+        Lost(names[2]),
+        Undone(),
+        Calza(names[1]),
+        *losses(*(names[2],) * 3),
+    )
     text = to_csv((first, *entries))
     again, rest = from_csv(text)
     assert shown(Evening([again, *rest])) == shown(Evening([first, *entries]))
@@ -298,7 +317,7 @@ def test_csv_reads_back_to_the_same_evening_and_leaves_out_what_was_undone() -> 
 
 
 @pytest.mark.parametrize(
-    "text", ["", "entry,data\n", "a,b\n1,2\n", "entry,data\nlost,\"{\"\"player\"\": \"\"a\"\"}\"\n", 'entry,data\n"x\n']
+    "text", ["", "entry,data\n", "a,b\n1,2\n", 'entry,data\nlost,"{""player"": ""a""}"\n', 'entry,data\n"x\n']
 )
 def test_a_csv_that_is_no_evening_is_refused(text: str) -> None:
     with pytest.raises(ScoreError):
@@ -306,7 +325,9 @@ def test_a_csv_that_is_no_evening_is_refused(text: str) -> None:
 
 
 def test_the_sheet_escapes_names_and_holds_every_round(store: Store) -> None:
-    evening_id = store.open(opened("<script>x</script>", "Bo", dice=3), [GameStarted(opener="Bo"), *losses("Bo", "Bo", "Bo")])
+    evening_id = store.open(
+        opened("<script>x</script>", "Bo", dice=3), [GameStarted(opener="Bo"), *losses("Bo", "Bo", "Bo")]
+    )
     page = sheet_html(store.read(evening_id), EN)
     assert "<script" not in page
     assert "&lt;script&gt;x" in page
@@ -346,7 +367,14 @@ def test_an_evening_in_lines(store: Store, tmp_path: Path) -> None:
 
 def test_lines_in_french(store: Store) -> None:
     out = StringIO()
-    Keeper(store, words("fr"), StringIO("Ann, Zoé\nmarquoir\n3\no\nvictoires\npartie zoé\nstop\npartie zoé\n-a\n-a\n+a\nannuler\n-a\nquitter\n"), out).run(None)
+    Keeper(
+        store,
+        words("fr"),
+        StringIO(
+            "Ann, Zoé\nmarquoir\n3\no\nvictoires\npartie zoé\nstop\npartie zoé\n-a\n-a\n+a\nannuler\n-a\nquitter\n"
+        ),
+        out,
+    ).run(None)
     for said in ("Avec Calza ? (o/n) : [o]", "Ann perd un dé : reste 2 dés.", "Ann perd un dé : reste 1 dé.\nPalifico !", "Ann réussit son Calza et reprend un dé : 2 dés.",
                  "Ann perd son dernier dé : 2e place.", "Classement : 1re Zoé, 2e Ann.", "Ann: 1 victoire (1 partie)", "Zoé: 2 victoires (2 parties)"):  # fmt: skip
         assert said in out.getvalue(), said
@@ -370,7 +398,18 @@ def test_a_killed_process_loses_no_entry_that_was_answered(tmp_path: Path) -> No
     """kill -9 in the middle of entries, again and again: what was answered is there, once, and all of it reads."""
     file = tmp_path / "scores.sqlite"
     Store(file).open(opened("Ann", "Bo", dice=6), [GameStarted(opener="Ann")])
-    command = [sys.executable, "-m", "perudo_env.play.score", "--plain", "--file", str(file), "--evening", "1", "--lang", "en"]
+    command = [
+        sys.executable,
+        "-m",
+        "perudo_env.play.score",
+        "--plain",
+        "--file",
+        str(file),
+        "--evening",
+        "1",
+        "--lang",
+        "en",
+    ]
     for num_answered in (0, 3):
         before = Store(file).read(1).entries
         with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:

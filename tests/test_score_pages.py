@@ -12,7 +12,13 @@ from fastapi.testclient import TestClient
 
 from perudo_env.play.score_pages import app
 
-PEOPLE = {"player": ["Ann", "Bo", "Zoé <b>", "", ""], "preset": "marquoir", "dice": "3", "calza": "yes", "scoring": "places"}
+PEOPLE = {
+    "player": ["Ann", "Bo", "Zoé <b>", "", ""],
+    "preset": "marquoir",
+    "dice": "3",
+    "calza": "yes",
+    "scoring": "places",
+}
 
 
 @pytest.fixture
@@ -80,7 +86,9 @@ def test_a_button_pressed_twice_counts_once(client: TestClient) -> None:
         ({}, "use 1 to 6"),
     ],
 )
-def test_a_form_that_cannot_be_is_answered_with_the_reason_and_keeps_what_was_typed(client: TestClient, data: dict[str, object], says: str) -> None:
+def test_a_form_that_cannot_be_is_answered_with_the_reason_and_keeps_what_was_typed(
+    client: TestClient, data: dict[str, object], says: str
+) -> None:
     page = client.post("/score/new", data=data)
     assert page.status_code == 422
     assert says in page.text

@@ -142,7 +142,9 @@ def test_probabilities_are_legal_and_the_same_whoever_else_asks(preset: str) -> 
         assert probs.sum(axis=1) == pytest.approx(1)
         again = [policy.probs(seen[[k]], masks[[k]])[0] for k in range(len(rows))]
         assert (np.stack(again) == probs).all()
-        assert (policy.act(seen, masks, np.random.default_rng(1)) == policy.act(seen, masks, np.random.default_rng(1))).all()
+        assert (
+            policy.act(seen, masks, np.random.default_rng(1)) == policy.act(seen, masks, np.random.default_rng(1))
+        ).all()
 
 
 def test_where_dice_are_hidden_the_agent_under_it_plays() -> None:

@@ -43,7 +43,9 @@ def test_with_a_full_trace_an_advantage_is_the_pay_less_the_value() -> None:
 
 def test_a_trace_weights_later_errors_by_its_powers() -> None:
     errors = [0.2 - 0.5, 0.9 - 0.2, 1 - 0.9]
-    assert gained([0.5, 0.2, 0.9], [0, 0, 0], [1], 0.5)[0] == pytest.approx(errors[0] + 0.5 * errors[1] + 0.25 * errors[2])
+    assert gained([0.5, 0.2, 0.9], [0, 0, 0], [1], 0.5)[0] == pytest.approx(
+        errors[0] + 0.5 * errors[1] + 0.25 * errors[2]
+    )
 
 
 # ---------------------------------------------------------------------------------------------- continuation values
@@ -60,7 +62,9 @@ def test_a_round_is_seen_from_its_opener_and_only_the_living_count() -> None:
 
 
 def test_who_is_out_makes_no_difference_to_a_round() -> None:
-    games = [pe.Game.from_hands("classic", hands, opener=0) for hands in ([[1, 2], [], [3], [4]], [[1, 2], [3], [4], []])]
+    games = [
+        pe.Game.from_hands("classic", hands, opener=0) for hands in ([[1, 2], [], [3], [4]], [[1, 2], [3], [4], []])
+    ]
     one, other = (RoundStates(g.states, 4, g.variant).inputs for g in games)
     assert (one == other).all()
 
@@ -91,7 +95,10 @@ def test_entropy_and_kl_are_those_of_the_textbook_and_have_finite_gradients() ->
     sizes = log_sizes(torch.tensor([[1.0, 0.0, 1.0, 1.0]]))
     new, old = log_probs(logits, sizes), log_probs(torch.tensor([[1.0, 5.0, 0.0, 0.2]]), sizes)
     legal = [0, 2, 3]
-    mine, theirs = torch.distributions.Categorical(logits=new[:, legal]), torch.distributions.Categorical(logits=old[:, legal])
+    mine, theirs = (
+        torch.distributions.Categorical(logits=new[:, legal]),
+        torch.distributions.Categorical(logits=old[:, legal]),
+    )
     assert entropy(new).item() == pytest.approx(mine.entropy().item(), abs=1e-6)
     assert kl(old, new).item() == pytest.approx(torch.distributions.kl_divergence(mine, theirs).item(), abs=1e-6)
     assert kl(new, new).item() == pytest.approx(0, abs=1e-7)
@@ -108,7 +115,9 @@ def test_one_legal_choice_has_no_entropy() -> None:
 def test_regrets_are_matched_where_positive_and_else_the_highest_is_played() -> None:
     masks = np.array([[1, 1, 1, 0]] * 3, np.int8)
     regrets = np.array([[1.0, -2.0, 3.0, 9.0], [-1.0, -2.0, -3.0, 9.0], [0.0, 0.0, 0.0, 0.0]])
-    assert match_regrets(regrets, masks) == pytest.approx(np.array([[0.25, 0, 0.75, 0], [1, 0, 0, 0], [1 / 3, 1 / 3, 1 / 3, 0]]))
+    assert match_regrets(regrets, masks) == pytest.approx(
+        np.array([[0.25, 0, 0.75, 0], [1, 0, 0, 0], [1 / 3, 1 / 3, 1 / 3, 0]])
+    )
 
 
 # ---------------------------------------------------------------------------------------------- relative inputs

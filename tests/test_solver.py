@@ -22,7 +22,9 @@ from train.solver.match import solve_match
 from train.solver.payoffs import Ending, State, pay_table
 from train.solver.rounds import RoundSolver
 
-QUANTITY, MONOTONE, ONE_AXIS = (pe.variant("evening", raise_rule=r) for r in ("quantity_any_face", "monotone", "one_axis"))
+QUANTITY, MONOTONE, ONE_AXIS = (
+    pe.variant("evening", raise_rule=r) for r in ("quantity_any_face", "monotone", "one_axis")
+)
 
 
 def dice_in_play(v: pe.Variant) -> pe.Variant:
@@ -38,7 +40,11 @@ def dice_in_play(v: pe.Variant) -> pe.Variant:
         (ONE_AXIS, (1, 1), False, -1 / 18, 2e-5),
         (pe.variant(QUANTITY, paco_open="always"), (1, 1), False, -1 / 18, 2e-5),
         (pe.variant("joker", pacos_wild=False), (1, 1), False, -1 / 9, 2e-5),
-        *((v, (1, n), True, 2 * p - 1, 2e-5) for v in (QUANTITY, MONOTONE, ONE_AXIS) for n, p in ((1, 5 / 6), (2, 25 / 36), (3, 125 / 216))),
+        *(
+            (v, (1, n), True, 2 * p - 1, 2e-5)
+            for v in (QUANTITY, MONOTONE, ONE_AXIS)
+            for n, p in ((1, 5 / 6), (2, 25 / 36), (3, 125 / 216))
+        ),
     ],
 )
 def test_known_values(v: pe.Variant, dice: tuple[int, int], palifico: bool, value: float, tolerance: float) -> None:
@@ -80,7 +86,9 @@ def test_number_of_information_states() -> None:
     assert [count(v, (1, 1)) for v in (QUANTITY, MONOTONE, ONE_AXIS)] == [24_558, 4_590, 3_414]
     assert [count(v, (2, 1)) for v in (QUANTITY, MONOTONE, ONE_AXIS)] == pytest.approx([3.5e6, 3.7e5, 2.7e5], rel=0.03)
     assert [count(v, (2, 2)) for v in (QUANTITY, MONOTONE, ONE_AXIS)] == pytest.approx([3.5e8, 6.7e6, 3.7e6], rel=0.03)
-    assert [count(v, (5, 5)) for v in (QUANTITY, MONOTONE, ONE_AXIS)] == pytest.approx([2.9e20, 5.7e15, 1.3e15], rel=0.03)
+    assert [count(v, (5, 5)) for v in (QUANTITY, MONOTONE, ONE_AXIS)] == pytest.approx(
+        [2.9e20, 5.7e15, 1.3e15], rel=0.03
+    )
 
 
 def test_hands_have_the_chances_of_all_rolls() -> None:
@@ -167,8 +175,15 @@ def test_backward_induction_is_the_affine_sum_of_its_rounds() -> None:
     v = pe.variant("classic", starting_dice=2, num_faces=3)
     match = solve_match(v, target=1e-4)
     values = match.values
-    last, middle, whole = values[State((1, 1), palifico=True)], values[State((1, 2), palifico=True)], values[State((2, 2))]
-    kept = [solve_round(v, dice, palifico, seconds=300, target=1e-4).value for dice, palifico in (((1, 1), True), ((1, 2), True), ((2, 2), False))]
+    last, middle, whole = (
+        values[State((1, 1), palifico=True)],
+        values[State((1, 2), palifico=True)],
+        values[State((2, 2))],
+    )
+    kept = [
+        solve_round(v, dice, palifico, seconds=300, target=1e-4).value
+        for dice, palifico in (((1, 1), True), ((1, 2), True), ((2, 2), False))
+    ]
     assert last == pytest.approx(kept[0], abs=1e-3)
     # the opener loses (-1), or the other drops to one die and opens the last round
     assert middle == pytest.approx((-last - 1) / 2 + kept[1] * (-last + 1) / 2, abs=1e-3)

@@ -15,7 +15,9 @@ FACES_EN = ("aces", "twos", "threes", "fours", "fives", "sixes")
 FACES_FR = ("as", "deux", "trois", "quatre", "cinq", "six")
 
 
-@pytest.mark.parametrize("frame", ["{}", " {}\n", "[{}]", "Let me think: 9x2 is likely.\n[{}]", "I say [{}].", "Hmm.\nMy answer: {}"])
+@pytest.mark.parametrize(
+    "frame", ["{}", " {}\n", "[{}]", "Let me think: 9x2 is likely.\n[{}]", "I say [{}].", "Hmm.\nMy answer: {}"]
+)
 def test_notation_is_understood_in_every_frame(frame):
     for action in ACTIONS:
         for text in (str(action), str(action).upper()):
@@ -24,7 +26,12 @@ def test_notation_is_understood_in_every_frame(frame):
 
 @pytest.mark.parametrize(
     ("numbers", "faces", "frame"),
-    [(ENGLISH, FACES_EN, "I bid {} {}!"), (FRENCH, FACES_FR, "J'annonce {} {} !"), (range(1, 13), FACES_EN, "{} {}"), (range(1, 13), FACES_FR, "{} {}")],
+    [
+        (ENGLISH, FACES_EN, "I bid {} {}!"),
+        (FRENCH, FACES_FR, "J'annonce {} {} !"),
+        (range(1, 13), FACES_EN, "{} {}"),
+        (range(1, 13), FACES_FR, "{} {}"),
+    ],
 )
 def test_bids_in_words(numbers, faces, frame):
     for quantity, number in enumerate(numbers, 1):
@@ -58,7 +65,24 @@ def test_loose_talk(text, action):
     assert hear(text) == action
 
 
-@pytest.mark.parametrize("text", ["", "hello", "[ ]", "5x7", "0x3", "999x3", "53", "5 3", "1.5 threes", "twelve dice, 3 mine", "I won't say dudo", None, 7])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "hello",
+        "[ ]",
+        "5x7",
+        "0x3",
+        "999x3",
+        "53",
+        "5 3",
+        "1.5 threes",
+        "twelve dice, 3 mine",
+        "I won't say dudo",
+        None,
+        7,
+    ],
+)
 def test_no_action(text):
     with pytest.raises(NotationError, match="end with one in brackets"):
         hear(text)

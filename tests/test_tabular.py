@@ -43,7 +43,15 @@ def test_every_shipped_table_has_a_row_in_the_card() -> None:
     assert set(card_rows()) == {p.name for p in EXACT.glob("*.npz")}
 
 
-@pytest.mark.parametrize("path", [*sorted({*EXACT.glob("*1v1*.npz"), *EXACT.glob("*palifico.npz")}), EXACT / "classic-2v1.npz", EXACT / "box-1v2.npz"], ids=lambda p: p.stem)
+@pytest.mark.parametrize(
+    "path",
+    [
+        *sorted({*EXACT.glob("*1v1*.npz"), *EXACT.glob("*palifico.npz")}),
+        EXACT / "classic-2v1.npz",
+        EXACT / "box-1v2.npz",
+    ],
+    ids=lambda p: p.stem,
+)
 def test_the_card_states_the_exploitability_of_what_is_shipped(path: Path) -> None:
     table = RoundTable.load(path)
     tree = table.tree
@@ -149,9 +157,17 @@ class Hostile:
 
 def test_a_hostile_file_is_refused_and_runs_nothing(tmp_path: Path) -> None:
     trap = tmp_path / "trap"
-    np.savez(tmp_path / "bad.npz", first=np.array([Hostile(trap)], dtype=object), variant=np.array("classic"), dice=np.array([1, 1]))
+    np.savez(
+        tmp_path / "bad.npz",
+        first=np.array([Hostile(trap)], dtype=object),
+        variant=np.array("classic"),
+        dice=np.array([1, 1]),
+    )
     (tmp_path / "text.npz").write_text("not a zip")
-    good = RoundTable(PublicTree(pe.variant("classic"), (1, 1)), [np.zeros(n) for n in PublicTree(pe.variant("classic"), (1, 1)).num_entries])
+    good = RoundTable(
+        PublicTree(pe.variant("classic"), (1, 1)),
+        [np.zeros(n) for n in PublicTree(pe.variant("classic"), (1, 1)).num_entries],
+    )
     good.save(tmp_path / "short.npz")
     with np.load(tmp_path / "short.npz") as file:
         contents = dict(file)

@@ -142,7 +142,13 @@ def test_what_is_no_action_is_refused(typed: str) -> None:
 
 def test_french_numbers_and_plurals() -> None:
     french = words("fr")
-    assert [french.bid(Bid(q, f)) for q, f in ((1, 1), (2, 1), (3, 4), (1, 4), (27, 6))] == ["un Paco", "deux Pacos", "trois 4", "un 4", "27 6"]
+    assert [french.bid(Bid(q, f)) for q, f in ((1, 1), (2, 1), (3, 4), (1, 4), (27, 6))] == [
+        "un Paco",
+        "deux Pacos",
+        "trois 4",
+        "un 4",
+        "27 6",
+    ]
 
 
 def test_a_new_game_has_the_same_players_and_new_dice(kept: Archive) -> None:
@@ -169,7 +175,9 @@ def test_levels_have_their_names_in_the_language_of_the_game() -> None:
     assert players == (ANN, Player("habitué", "regular"), Player("habitué 2", "regular"), Player("odds", "odds"))
     at = Table("classic", (ANN, BO), levels.make, 4)
     assert at.game.seat is not None
-    assert "habitué ferait : " in "\n".join(Teller(at, Manner("fr", hint_agent="regular"), words("fr")).hint(at.game.seat))
+    assert "habitué ferait : " in "\n".join(
+        Teller(at, Manner("fr", hint_agent="regular"), words("fr")).hint(at.game.seat)
+    )
     with pytest.raises(ValueError, match="two people are called 'Ann'"):
         seated(["Ann", "Ann"], {"odds"}.__contains__, words("en"))
 
@@ -269,7 +277,9 @@ def test_a_whole_game_by_keyboard_and_then_another(language: str, kept: Archive)
     app = run(at, script, language=language)
     assert at.is_over
     said = "\n".join(app._lines)
-    for needed in {"en": ("wins the game.", "Palifico", "Seed 4"), "fr": ("gagne la partie.", "Palifico", "Graine 4")}[language]:
+    for needed in {"en": ("wins the game.", "Palifico", "Seed 4"), "fr": ("gagne la partie.", "Palifico", "Graine 4")}[
+        language
+    ]:
         assert needed in said, needed
 
 

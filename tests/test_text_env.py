@@ -19,7 +19,10 @@ WORDS = {
     "en": ("Your dice: (.*)", "(?:least raise|may open with): (.*)", "Thinking ... I bid {} {}.", "I doubt that!", "I pass"),
     "fr": ("Vos dés : (.*)", "(?:au moins|on peut ouvrir avec): (.*)", "Voyons. J'annonce {} {} !", "Je doute.", "Je passe"),
 }  # fmt: skip
-FACES = {"en": ("aces", "twos", "threes", "fours", "fives", "sixes"), "fr": ("as", "deux", "trois", "quatre", "cinq", "six")}
+FACES = {
+    "en": ("aces", "twos", "threes", "fours", "fives", "sixes"),
+    "fr": ("as", "deux", "trois", "quatre", "cinq", "six"),
+}
 
 
 def speaker(language: str, observation: str) -> str:
@@ -28,7 +31,9 @@ def speaker(language: str, observation: str) -> str:
     own = [int(face) for face in re.search(hand, observation)[1].split()]
     if re.search(r"\[passe?\]", observation):
         return wait
-    offered = [(int(q), 1 if p else int(f)) for q, f, p in re.findall(r"(\d+)(?:x(\d)|(P))", re.search(least, observation)[1])]
+    offered = [
+        (int(q), 1 if p else int(f)) for q, f, p in re.findall(r"(\d+)(?:x(\d)|(P))", re.search(least, observation)[1])
+    ]
     sound = [(q, f) for q, f in offered if q <= own.count(f) + 2]
     if sound or "[dudo]" not in observation:
         quantity, face = min(sound or offered)
@@ -185,7 +190,14 @@ def test_least_raise_prefers_an_ordinary_face():
 
 @pytest.mark.parametrize(
     "arguments",
-    [{"language": "de"}, {"fallback": "pass"}, {"error_allowance": -1}, {"error_allowance": None}, {"past_rounds": 1.5}, {"variant": "poker"}],
+    [
+        {"language": "de"},
+        {"fallback": "pass"},
+        {"error_allowance": -1},
+        {"error_allowance": None},
+        {"past_rounds": 1.5},
+        {"variant": "poker"},
+    ],
 )
 def test_bad_arguments(arguments):
     with pytest.raises(ValueError, match=str(next(iter(arguments.values())))):

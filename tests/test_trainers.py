@@ -150,7 +150,9 @@ def test_killed_and_gone_on_with_is_as_never_killed(name: str, finished: Callabl
 
 
 @each
-def test_bad_configurations_are_refused_naming_the_key(name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_bad_configurations_are_refused_naming_the_key(
+    name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     kind = KINDS[name]
     for wrong in (kind.wrong_type, kind.unknown):
         assert run(name, tmp_path / "run", wrong) == 2

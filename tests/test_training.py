@@ -201,7 +201,10 @@ def test_another_table_is_refused(tmp_path: Path) -> None:
         load_policy(folder, VARIANT, 3)
 
 
-@pytest.mark.parametrize(("key", "value", "message"), [("schema", 99, "schema 99"), ("layout", "feedbeef", "feedbeef"), ("kind", "mpl", "mlp")])
+@pytest.mark.parametrize(
+    ("key", "value", "message"),
+    [("schema", 99, "schema 99"), ("layout", "feedbeef", "feedbeef"), ("kind", "mpl", "mlp")],
+)
 def test_another_schema_layout_or_kind_is_refused(tmp_path: Path, key: str, value: object, message: str) -> None:
     folder = saved(tmp_path / "one")
     about = json.loads((folder / "policy.json").read_text())
@@ -248,7 +251,15 @@ def test_weights_have_a_digest_of_their_own() -> None:
 
 def test_a_small_run_writes_all_it_promises(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(CONFIG, out=tmp_path / "run", smoke=True) == 0
-    for name in ("config.yaml", "metrics.csv", "curve.csv", "curve.png", "evaluation.csv", "checkpoint/policy.json", "checkpoint/README.md"):
+    for name in (
+        "config.yaml",
+        "metrics.csv",
+        "curve.csv",
+        "curve.png",
+        "evaluation.csv",
+        "checkpoint/policy.json",
+        "checkpoint/README.md",
+    ):
         assert (tmp_path / "run" / name).stat().st_size > 0
     assert list((tmp_path / "run").glob("events.out.tfevents.*"))
     assert load_config(Quickstart, tmp_path / "run" / "config.yaml") == load_config(Quickstart, CONFIG, SMOKE)
@@ -266,7 +277,13 @@ def test_a_small_run_writes_all_it_promises(tmp_path: Path, capsys: pytest.Captu
 
 def test_a_short_run_beats_uniform_clearly(tmp_path: Path) -> None:
     """PettingZoo 1147: a shipped tutorial ended worse than random. Also: finite after 50,000 decisions."""
-    overrides = ("ppo.total_decisions=60000", "ppo.num_envs=64", "evaluation.every=1000000", "evaluation.final_games=400", "evaluation.baselines=[uniform]")
+    overrides = (
+        "ppo.total_decisions=60000",
+        "ppo.num_envs=64",
+        "evaluation.every=1000000",
+        "evaluation.final_games=400",
+        "evaluation.baselines=[uniform]",
+    )
     assert main(CONFIG, overrides, out=tmp_path / "run") == 0
     about = json.loads((tmp_path / "run" / "checkpoint" / "policy.json").read_text())
     assert about["evaluation"]["win_share/uniform marquoir:starting_dice=3 2/low"] > 0.6

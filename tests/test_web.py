@@ -196,7 +196,11 @@ def test_a_bad_message_gets_a_clear_error_and_changes_nothing(server, language, 
         socket.send(message)
         assert re.search(answer, receive(socket, "error")["text"])
         assert room_at(server, path).table.game.record() == before
-        socket.send('{"type":"act","seat":0,"action":"dudo"}' if room_at(server, path).table.game.bids else '{"type":"act","seat":0,"action":"2x3"}')
+        socket.send(
+            '{"type":"act","seat":0,"action":"dudo"}'
+            if room_at(server, path).table.game.bids
+            else '{"type":"act","seat":0,"action":"2x3"}'
+        )
         receive(socket, "state")
 
 
@@ -231,7 +235,11 @@ def test_a_shared_screen_acts_only_for_who_looks_at_it(server):
     seat = room_at(server, path).table.game.seat
     with server.socket_to(path, cookies) as socket:
         assert "#die-" not in receive(socket, "state")["table"]
-        for message in ({"type": "hint", "seat": seat}, {"type": "act", "seat": seat, "action": "2x3"}, {"type": "show", "seat": 1 - seat}):
+        for message in (
+            {"type": "hint", "seat": seat},
+            {"type": "act", "seat": seat, "action": "2x3"},
+            {"type": "show", "seat": 1 - seat},
+        ):
             socket.send(json.dumps(message))
             assert receive(socket, "error")["text"] == "It is not this seat's turn."
         socket.send(json.dumps({"type": "show", "seat": seat}))
@@ -293,7 +301,9 @@ def test_every_page_forbids_all_but_this_server_s_own_files(server):
     for path in (*pages.values(), "/t/none", "/games/none", "/score/x"):
         answer = httpx.get(server.address + path)
         assert answer.headers["content-security-policy"].startswith("default-src 'none'; script-src 'self'"), path
-        assert not re.search(r"<script(?! src=\"/static/)|<style|\sstyle=|\son\w+=|https?://(?!www\.w3\.org)", answer.text), path
+        assert not re.search(
+            r"<script(?! src=\"/static/)|<style|\sstyle=|\son\w+=|https?://(?!www\.w3\.org)", answer.text
+        ), path
 
 
 @pytest.mark.parametrize("language", ["en", "fr"])
@@ -322,7 +332,10 @@ def test_every_switch_is_offered_in_words(server, language):
         ({**ALONE, "window": "1e9"}, "whole number from 0 to 120"),
         ({**ALONE, "variant": "clasic"}, "did you mean"),
         ({**ALONE, "sw_calza": "sometimes"}, "These rules cannot be"),
-        ({**ALONE, "sw_max_bid": "dice_in_play", "sw_dice_counts": "hidden"}, "These do not go together: “What one sees: who is still in, no counts”"),
+        (
+            {**ALONE, "sw_max_bid": "dice_in_play", "sw_dice_counts": "hidden"},
+            "These do not go together: “What one sees: who is still in, no counts”",
+        ),
     ],
 )
 def test_a_table_that_cannot_be_is_refused_with_the_field_at_fault(server, form, told):
@@ -354,7 +367,9 @@ def test_the_language_comes_from_the_request_and_the_choice_is_kept(server):
 
 def test_an_agent_of_one_s_own_plays_and_a_level_has_a_stand_in(server):
     assert '<option value="tests.test_analysis:first_legal">' in httpx.get(server.address).text
-    path, _ = server.open_table(kind0="me", kind1="tests.test_analysis:first_legal", kind2="master", sw_starting_dice="1")
+    path, _ = server.open_table(
+        kind0="me", kind1="tests.test_analysis:first_legal", kind2="master", sw_starting_dice="1"
+    )
     table = room_at(server, path).table
     assert isinstance(table.policy("tests.test_analysis:first_legal"), ActOnly)
     assert isinstance(table.policy("master"), InferencePolicy)
@@ -451,7 +466,9 @@ def test_two_hundred_tables_of_six_agents_leave_the_server_responsive(server):
             receive(socket, "error")
             times.append(time.perf_counter() - started)
         answered = statistics.median(times)
-    print(f"a page with no tables {1000 * idle:.0f} ms, with 200 {1000 * busy:.0f} ms; a message {1000 * answered:.0f} ms; {rate:.0f} events/s")
+    print(
+        f"a page with no tables {1000 * idle:.0f} ms, with 200 {1000 * busy:.0f} ms; a message {1000 * answered:.0f} ms; {rate:.0f} events/s"
+    )
     # 100 ms, and as much more as a busy machine makes of any page
     assert max(busy, answered) < 0.1 + 3 * idle
 
@@ -480,7 +497,9 @@ def test_the_command_serves_without_torch(tmp_path):
         " daemon=True).start(); sys.stdin.readline(); print('torch' in sys.modules)"
     )
     command = [sys.executable, "-c", code]
-    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as served:
+    with subprocess.Popen(
+        command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    ) as served:
         page = ""
         for _ in range(600):
             with suppress(httpx.TransportError):

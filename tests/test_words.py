@@ -77,7 +77,14 @@ def test_numbers_agree():
 
 @pytest.mark.parametrize(
     ("tag", "language"),
-    [("fr_CA.UTF-8", "fr"), ("C.UTF-8", "en"), ("", "en"), ("de, fr;q=0.5, en;q=0.4", "fr"), ("en-GB,fr;q=0.9", "en"), ("fr;q=x,en", "en")],
+    [
+        ("fr_CA.UTF-8", "fr"),
+        ("C.UTF-8", "en"),
+        ("", "en"),
+        ("de, fr;q=0.5, en;q=0.4", "fr"),
+        ("en-GB,fr;q=0.9", "en"),
+        ("fr;q=x,en", "en"),
+    ],
 )
 def test_the_language_of_a_tag(tag, language):
     assert language_of(tag) == language

@@ -24,7 +24,13 @@ Name = Literal["local", "ray"]
 AHEAD = 2
 """Tasks handed out per worker before the first of them is done: no worker waits, and little is lost with one."""
 
-SOURCES = ("perudo_env/*.py", "agents/*.py", "agents/checkpoints/**/*.*", "train/rollout.py", "train/evaluate/t[ao]*.py")
+SOURCES = (
+    "perudo_env/*.py",
+    "agents/*.py",
+    "agents/checkpoints/**/*.*",
+    "train/rollout.py",
+    "train/evaluate/t[ao]*.py",
+)
 """What decides how a game goes: the rules, the agents with their weights, and the loop that plays them."""
 
 
@@ -35,7 +41,9 @@ class BackendError(RuntimeError):
 class Backend(Protocol):
     """Runs tasks somewhere; a context manager."""
 
-    def run(self, function: Callable[..., R], tasks: Sequence[Any], common: tuple[Any, ...] = ()) -> Iterator[tuple[int, R, str]]:
+    def run(
+        self, function: Callable[..., R], tasks: Sequence[Any], common: tuple[Any, ...] = ()
+    ) -> Iterator[tuple[int, R, str]]:
         """Yield (number of the task, ``function(task, *common)``, name of the worker) for every task, once each, in any order.
 
         ``function`` is a function of a module; ``common`` travels once to each node. Raises ``BackendError`` if the work
@@ -45,7 +53,9 @@ class Backend(Protocol):
 
     def __enter__(self) -> Backend: ...
 
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None: ...
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None: ...
 
 
 def open_backend(name: Name, workers: int = 1, address: str | None = None) -> Backend:
@@ -84,7 +94,9 @@ class Local:
             self._pool.shutdown(cancel_futures=True)
             self._pool = None
 
-    def run(self, function: Callable[..., R], tasks: Sequence[Any], common: tuple[Any, ...] = ()) -> Iterator[tuple[int, R, str]]:
+    def run(
+        self, function: Callable[..., R], tasks: Sequence[Any], common: tuple[Any, ...] = ()
+    ) -> Iterator[tuple[int, R, str]]:
         """See :class:`Backend`."""
         if self.workers == 1:
             return ((number, function(task, *common), "local") for number, task in enumerate(tasks))

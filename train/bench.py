@@ -179,8 +179,22 @@ def training_contests() -> list[Contest]:
 
     ours = f"train.mmd, classic, 2 players, {training.WORDS}"
     return [
-        Contest("training, end to end", ours, "MaskablePPO, 8 in DummyVecEnv", 5.0, training.mmd_play(), training.maskable_ppo_play()),
-        Contest("training, beside its networks alone", ours, "forward and backward passes", 0.5, training.mmd_play(), training.bare_play()),
+        Contest(
+            "training, end to end",
+            ours,
+            "MaskablePPO, 8 in DummyVecEnv",
+            5.0,
+            training.mmd_play(),
+            training.maskable_ppo_play(),
+        ),
+        Contest(
+            "training, beside its networks alone",
+            ours,
+            "forward and backward passes",
+            0.5,
+            training.mmd_play(),
+            training.bare_play(),
+        ),
     ]
 
 
@@ -219,7 +233,9 @@ def measure(contest: Contest, rounds: int, seconds: float) -> Line:
 def run(o: Options, console: Console) -> list[Line]:
     """Measure every line; raises ``MissingPeer`` before anything is measured."""
     if o.rounds < 5 or o.seconds <= 0 or o.games < 1:
-        raise ValueError(f"rounds = {o.rounds}, seconds = {o.seconds}, games = {o.games}: use 5 rounds or more, and positive numbers")
+        raise ValueError(
+            f"rounds = {o.rounds}, seconds = {o.seconds}, games = {o.games}: use 5 rounds or more, and positive numbers"
+        )
     lines = training_contests() if o.training else contests(o.games)
     return list(_measured(lines, *((5, 0.01) if o.quick else (o.rounds, o.seconds)), console))
 

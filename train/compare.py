@@ -48,7 +48,16 @@ class Config(Section):
     figure: str
 
 
-SMOKE = ("rounds=[[1, 1]]", "seeds=[1]", "decisions=1500", "points=1", "dcfr_iterations=2", "overrides={}", "table=''", "figure=''")
+SMOKE = (
+    "rounds=[[1, 1]]",
+    "seeds=[1]",
+    "decisions=1500",
+    "points=1",
+    "dcfr_iterations=2",
+    "overrides={}",
+    "table=''",
+    "figure=''",
+)
 
 
 @dataclass(frozen=True)
@@ -74,7 +83,9 @@ DCFR = "dcfr"  # has no seed: it samples nothing
 Point = tuple[str, str, int, int, float]  # algorithm, round, seed, decisions, NashConv
 
 
-def run_entrant(config: Config, name: str, dice: list[int], seed: int, folder: Path, console: Console, smoke: bool) -> list[Point]:
+def run_entrant(
+    config: Config, name: str, dice: list[int], seed: int, folder: Path, console: Console, smoke: bool
+) -> list[Point]:
     """Train one entrant on one round, and read its curve."""
     entrant = ENTRANTS[name]
     overrides = [
@@ -102,7 +113,9 @@ def run_dcfr(config: Config, dice: list[int], console: Console) -> list[Point]:
         # an iteration walks the whole tree for each of the two seats
         points.append((DCFR, in_words(dice), 0, 2 * tree.num_states * solver.iterations, upper - lower))
         check_at *= 2
-    console.print(f"{DCFR} {in_words(dice)}: NashConv {points[-1][-1]:.2e} after {solver.iterations} iterations", highlight=False)
+    console.print(
+        f"{DCFR} {in_words(dice)}: NashConv {points[-1][-1]:.2e} after {solver.iterations} iterations", highlight=False
+    )
     return points
 
 
@@ -114,15 +127,24 @@ def in_words(dice: Sequence[int]) -> str:
 def last_points(rows: Sequence[Point]) -> str:
     """The last point of every curve as Markdown: the mean over seeds, and the lowest and highest where they differ."""
     rounds, names = (list(dict.fromkeys(r[k] for r in rows)) for k in (1, 0))
-    lines = ["| | " + " | ".join(f"{r}, NashConv | decisions" for r in rounds) + " |", "|---" * (1 + 2 * len(rounds)) + "|"]
+    lines = [
+        "| | " + " | ".join(f"{r}, NashConv | decisions" for r in rounds) + " |",
+        "|---" * (1 + 2 * len(rounds)) + "|",
+    ]
     for name in names:
         cells = []
         for round_ in rounds:
             # rows of one seed are in the order of their decisions, so the last of each stays
-            last = list({seed: (decisions, found) for n, r, seed, decisions, found in rows if (n, r) == (name, round_)}.values())
+            last = list(
+                {seed: (decisions, found) for n, r, seed, decisions, found in rows if (n, r) == (name, round_)}.values()
+            )
             found = [f for _, f in last]
             spread = f" ({min(found):.3f} to {max(found):.3f})" if len(found) > 1 else ""
-            cells += [f"{sum(found) / len(found):.3f}{spread}", f"{sum(d for d, _ in last) / len(last):,.0f}"] if last else ["-", "-"]
+            cells += (
+                [f"{sum(found) / len(found):.3f}{spread}", f"{sum(d for d, _ in last) / len(last):,.0f}"]
+                if last
+                else ["-", "-"]
+            )
         lines.append(f"| `{name}` | " + " | ".join(cells) + " |")
     return "\n".join(lines)
 
@@ -130,7 +152,10 @@ def last_points(rows: Sequence[Point]) -> str:
 def read_points(path: Path) -> list[Point]:
     """The points of a table that :func:`compare` wrote."""
     with path.open(newline="", encoding="utf-8") as file:
-        return [(r["algorithm"], r["round"], int(r["seed"]), int(r["decisions"]), float(r["nash_conv"])) for r in csv.DictReader(file)]
+        return [
+            (r["algorithm"], r["round"], int(r["seed"]), int(r["decisions"]), float(r["nash_conv"]))
+            for r in csv.DictReader(file)
+        ]
 
 
 def compare(config: Config, folder: Path, console: Console, smoke: bool) -> tuple[Path, Path]:
@@ -147,12 +172,18 @@ def compare(config: Config, folder: Path, console: Console, smoke: bool) -> tupl
                 continue
             for seed in config.seeds:
                 console.print(f"{name} {in_words(dice)} seed {seed}", highlight=False)
-                points += run_entrant(config, name, dice, seed, folder / f"{name}-{in_words(dice)}-{seed}", console, smoke)
+                points += run_entrant(
+                    config, name, dice, seed, folder / f"{name}-{in_words(dice)}-{seed}", console, smoke
+                )
     table, figure = Path(config.table or folder / "compare.csv"), Path(config.figure or folder / "compare.png")
     for path in (table, figure):
         path.parent.mkdir(parents=True, exist_ok=True)
-    write_csv(table, ["algorithm", "round", "seed", "decisions", "nash_conv"], [[*p[:-1], f"{p[-1]:.6g}"] for p in points])
-    uniform = {in_words(d): nash_conv(UniformPolicy(), parse_variant(config.variant), d).nash_conv for d in config.rounds}
+    write_csv(
+        table, ["algorithm", "round", "seed", "decisions", "nash_conv"], [[*p[:-1], f"{p[-1]:.6g}"] for p in points]
+    )
+    uniform = {
+        in_words(d): nash_conv(UniformPolicy(), parse_variant(config.variant), d).nash_conv for d in config.rounds
+    }
     unfinished = figure.with_name(f".{figure.name}")
     draw_comparison(unfinished, config.variant, points, uniform)
     os.replace(unfinished, figure)
@@ -162,7 +193,9 @@ def compare(config: Config, folder: Path, console: Console, smoke: bool) -> tupl
 def main(
     config: tyro.conf.Positional[Path] = CONFIGS / "compare.yaml",
     overrides: tyro.conf.Positional[tuple[str, ...]] = (),
-    out: Annotated[Path, tyro.conf.arg(help="folder of the runs; unfinished ones are gone on with")] = Path("runs/compare"),
+    out: Annotated[Path, tyro.conf.arg(help="folder of the runs; unfinished ones are gone on with")] = Path(
+        "runs/compare"
+    ),
     smoke: Annotated[bool, tyro.conf.arg(help="a few seconds, to see that all works")] = False,
 ) -> int:
     """Compare the trainers by exact NashConv: a config, and overrides like decisions=500000."""
@@ -173,7 +206,9 @@ def main(
     except (ValueError, OSError) as error:
         print(f"compare: {error}", file=sys.stderr)
         return 2
-    console.print(f"{last_points(read_points(table))}\n{table}, {figure}; runs in {out}", highlight=False, soft_wrap=True)
+    console.print(
+        f"{last_points(read_points(table))}\n{table}, {figure}; runs in {out}", highlight=False, soft_wrap=True
+    )
     return 0
 
 

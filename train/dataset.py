@@ -44,9 +44,13 @@ class Options:
     games: tyro.conf.Positional[Path]  # a line of JSON a game, as the arena's --records writes
     out: tyro.conf.Positional[Path]  # the .npz file to write
     agent: Annotated[str | None, tyro.conf.arg(help="keep this agent's decisions alone")] = None
-    seats: Annotated[int | None, tyro.conf.arg(help="write in the layout of so many seats (default: the first game's)")] = None
+    seats: Annotated[
+        int | None, tyro.conf.arg(help="write in the layout of so many seats (default: the first game's)")
+    ] = None
     max_quantity: Annotated[int | None, tyro.conf.arg(help="and of so high bids (default: the first game's)")] = None
-    skip_broken: Annotated[bool, tyro.conf.arg(help="leave unreadable lines out and say so, instead of stopping there")] = False
+    skip_broken: Annotated[
+        bool, tyro.conf.arg(help="leave unreadable lines out and say so, instead of stopping there")
+    ] = False
 
 
 @dataclass
@@ -113,8 +117,15 @@ class Columns:
         rest = {"agents": list(self.names), "num_seats": self.layout.num_seats, "max_quantity": quantity}
         with zipfile.ZipFile(self.folder / "npz", "w", zipfile.ZIP_DEFLATED, compresslevel=1) as packed:
             for name, dtype in TYPES.items():
-                header = {"descr": np.dtype(dtype).str, "fortran_order": False, "shape": (self.rows, *widths.get(name, ()))}
-                with packed.open(f"{name}.npy", "w", force_zip64=True) as column, (self.folder / name).open("rb") as raw:
+                header = {
+                    "descr": np.dtype(dtype).str,
+                    "fortran_order": False,
+                    "shape": (self.rows, *widths.get(name, ())),
+                }
+                with (
+                    packed.open(f"{name}.npy", "w", force_zip64=True) as column,
+                    (self.folder / name).open("rb") as raw,
+                ):
                     np.lib.format.write_array_header_2_0(column, header)
                     shutil.copyfileobj(raw, column)
             for name, value in rest.items():
@@ -194,7 +205,9 @@ def _decisions(told: dict[str, Any], shape: Layout) -> list[dict[str, Any]]:
         mask = np.zeros(num_actions(shape.max_quantity), np.int8)
         mask[: before.num_actions] = before.action_mask()
         paid = game.payoffs()[before.seat]
-        rows.append({"observation": seen, "action_mask": mask, "action": to_id(action), "returns": paid, "seat": before.seat})
+        rows.append(
+            {"observation": seen, "action_mask": mask, "action": to_id(action), "returns": paid, "seat": before.seat}
+        )
     return rows
 
 

@@ -129,8 +129,12 @@ class DeepCFR:
                 self.regret_nets[seat] = self._network()
             adam = torch.optim.Adam(self.regret_nets[seat].parameters(), lr=learn.learning_rate)
             memory = self.regret_memories[seat]
-            figures[f"loss/regrets {seat}"] = self._fit(self.regret_nets[seat], adam, memory, learn.regret_steps, squares)
-        figures["loss/average"] = self._fit(self.average_net, self.average_adam, self.average_memory, learn.average_steps, cross_entropy)
+            figures[f"loss/regrets {seat}"] = self._fit(
+                self.regret_nets[seat], adam, memory, learn.regret_steps, squares
+            )
+        figures["loss/average"] = self._fit(
+            self.average_net, self.average_adam, self.average_memory, learn.average_steps, cross_entropy
+        )
         return {**figures, "iterations": float(self.iterations)}
 
     def strategy(self, sights: Int8Array, seats: npt.NDArray[np.int8]) -> FloatArray:
@@ -178,7 +182,9 @@ class DeepCFR:
             memory.add(self.rng, sights=level.sights[rows], targets=targets[rows], weight=weight)
         return worth
 
-    def _fit(self, network: MLP, adam: torch.optim.Optimizer, memory: Memory, steps: int, loss_of: Callable[..., Tensor]) -> float:
+    def _fit(
+        self, network: MLP, adam: torch.optim.Optimizer, memory: Memory, steps: int, loss_of: Callable[..., Tensor]
+    ) -> float:
         """Minibatches from a memory, each row weighted by its iteration; returns the mean loss."""
         total = 0.0
         for _ in range(steps):
@@ -195,7 +201,11 @@ class DeepCFR:
 
     def _parts(self) -> tuple[dict[str, MLP], dict[str, Memory]]:
         networks = {"regrets0": self.regret_nets[0], "regrets1": self.regret_nets[1], "average": self.average_net}
-        memories = {"memory0": self.regret_memories[0], "memory1": self.regret_memories[1], "memory": self.average_memory}
+        memories = {
+            "memory0": self.regret_memories[0],
+            "memory1": self.regret_memories[1],
+            "memory": self.average_memory,
+        }
         return networks, memories
 
     def state(self) -> tuple[Arrays, dict[str, Any]]:
@@ -239,7 +249,9 @@ def train(config: Config, folder: Path, console: Console) -> Figures:
 def main(
     config: tyro.conf.Positional[Path] = Path("configs/deep_cfr.yaml"),
     overrides: tyro.conf.Positional[tuple[str, ...]] = (),
-    out: Annotated[Path | None, tyro.conf.arg(help="run folder; one that holds an unfinished run is gone on with")] = None,
+    out: Annotated[
+        Path | None, tyro.conf.arg(help="run folder; one that holds an unfinished run is gone on with")
+    ] = None,
     smoke: Annotated[bool, tyro.conf.arg(help="a few seconds, to see that all works")] = False,
 ) -> int:
     """Deep CFR on a small round: a config, and overrides like learn.walks=200."""

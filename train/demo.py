@@ -14,7 +14,9 @@ def main() -> int:
     """Train by ``configs/quickstart.yaml``, evaluate, and say where all is."""
     code = ppo_sb3.main(CONFIG)
     if code == 0:
-        print("\nNext: python -m train.evaluate.arena --agents RUN/checkpoint inference odds --variant marquoir:starting_dice=3 --seats 2")
+        print(
+            "\nNext: python -m train.evaluate.arena --agents RUN/checkpoint inference odds --variant marquoir:starting_dice=3 --seats 2"
+        )
     return code
 
 

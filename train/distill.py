@@ -101,7 +101,9 @@ class Distiller:
         self.device = device_of(config.run.device)
         self.precision = precision(config.run.precision, self.device)
         self.student = MLP(relative.NUM_INPUTS, config.learn.hidden, relative.NUM_CELLS).to(self.device)
-        self.optimizer = torch.optim.Adam(self.student.parameters(), lr=config.learn.learning_rate, eps=1e-6, fused=True)
+        self.optimizer = torch.optim.Adam(
+            self.student.parameters(), lr=config.learn.learning_rate, eps=1e-6, fused=True
+        )
         self.rng = np.random.default_rng(config.run.seed)
         self.groups = groups_of(config.tables, config.play, self.rng)
         kinds = {(t.variant, t.num_seats) for t in self.groups}
@@ -111,7 +113,11 @@ class Distiller:
     def step(self) -> Figures:
         """Let the teacher play one round at a share of the tables, and learn its choices."""
         count = min(self.config.play.groups_per_batch, len(self.groups))
-        parts = [part for i in self.rng.choice(len(self.groups), count, replace=False) for part in self._round(self.groups[i])]
+        parts = [
+            part
+            for i in self.rng.choice(len(self.groups), count, replace=False)
+            for part in self._round(self.groups[i])
+        ]
         inputs, sizes, wanted = (torch.from_numpy(np.concatenate(c)).to(self.device) for c in zip(*parts, strict=True))
         loss = self.learn(inputs.to(self.precision), log_sizes(sizes.float()), wanted)
         self.decisions += len(inputs)
@@ -134,13 +140,18 @@ class Distiller:
             gather_rows(probs, encoded.cells, cells)
             found.append((encoded.inputs, encoded.sizes, cells))
             astray = (self.rng.random(rows.size) < self.config.teacher.uniform)[:, None]
-            rows = rows[~batch.act(sample(np.where(astray, masks / masks.sum(axis=1, keepdims=True), probs), self.rng), rows)]
+            rows = rows[
+                ~batch.act(sample(np.where(astray, masks / masks.sum(axis=1, keepdims=True), probs), self.rng), rows)
+            ]
         return found
 
     def learn(self, inputs: torch.Tensor, sizes: torch.Tensor, wanted: torch.Tensor) -> float:
         """Some epochs of minibatches; returns the mean divergence of the student from the teacher."""
         learn = self.config.learn
-        set_rate(self.optimizer, annealed(learn.learning_rate, learn.final_learning_rate, self.decisions / learn.total_decisions))
+        set_rate(
+            self.optimizer,
+            annealed(learn.learning_rate, learn.final_learning_rate, self.decisions / learn.total_decisions),
+        )
         total, count = 0.0, 0
         for _ in range(learn.epochs):
             for rows in torch.randperm(len(inputs), device=self.device).split(learn.minibatch):
@@ -203,7 +214,9 @@ def train(config: Config, folder: Path, console: Console) -> Figures:
 def main(
     config: tyro.conf.Positional[Path],
     overrides: tyro.conf.Positional[tuple[str, ...]] = (),
-    out: Annotated[Path | None, tyro.conf.arg(help="run folder; one that holds an unfinished run is gone on with")] = None,
+    out: Annotated[
+        Path | None, tyro.conf.arg(help="run folder; one that holds an unfinished run is gone on with")
+    ] = None,
     smoke: Annotated[bool, tyro.conf.arg(help="a few seconds, to see that all works")] = False,
 ) -> int:
     """Teach a network what an agent knows: a config, and overrides like teacher.agent=exact."""

@@ -86,7 +86,14 @@ class Loop:
     """
 
     def __init__(
-        self, trainer: Trainer, folder: Path, total: int, judge: Callable[[], Figures], every: int, save_seconds: float, console: Console
+        self,
+        trainer: Trainer,
+        folder: Path,
+        total: int,
+        judge: Callable[[], Figures],
+        every: int,
+        save_seconds: float,
+        console: Console,
     ) -> None:
         self.trainer, self.folder, self.total, self.judge, self.every = trainer, folder, total, judge, every
         self.save_seconds, self.console = save_seconds, console
@@ -131,7 +138,9 @@ class Loop:
         arrays, about = self.trainer.state()
         rows = len(self.metrics.rows), len(self.curve.rows)
         save_state(
-            self.folder / STATE, arrays, {"trainer": about, "seconds": self.seconds, "next_point": self.next_point, "rows": rows}
+            self.folder / STATE,
+            arrays,
+            {"trainer": about, "seconds": self.seconds, "next_point": self.next_point, "rows": rows},
         )
 
     def _point(self, board: SummaryWriter, figures: Figures) -> None:
@@ -141,7 +150,9 @@ class Loop:
         speed = self.trainer.decisions / max(self.seconds, 1e-9)
         words = ", ".join(f"{name} {value:.3f}" for name, value in judged.items() if name.count("/") == 1)
         learnt = ", ".join(f"{name} {value:.3g}" for name, value in figures.items())
-        self.console.print(f"{self.trainer.decisions:>10,} decisions, {speed:,.0f} a second; {words}; {learnt}", highlight=False)
+        self.console.print(
+            f"{self.trainer.decisions:>10,} decisions, {speed:,.0f} a second; {words}; {learnt}", highlight=False
+        )
 
     def _note(self, board: SummaryWriter, table: Table, figures: Figures) -> None:
         table.add({"decisions": self.trainer.decisions, "seconds": round(self.seconds, 2), **figures})
@@ -156,14 +167,21 @@ def print_figures(console: Console, figures: Figures) -> None:
 
 
 def run_command(
-    name: str, kind: type[C], config: Path, overrides: Sequence[str], out: Path | None, train: Callable[[C, Path, Console], Figures]
+    name: str,
+    kind: type[C],
+    config: Path,
+    overrides: Sequence[str],
+    out: Path | None,
+    train: Callable[[C, Path, Console], Figures],
 ) -> int:
     """What a trainer's command line does once it is parsed: read the configuration, open the folder, train, say what came."""
     console = Console()
     try:
         resolved = load_config(kind, config, overrides)
         folder = open_run(name, resolved, out, resume=True)
-        console.print(f"results go to {folder}; the same command with --out {folder} goes on after a kill", highlight=False)
+        console.print(
+            f"results go to {folder}; the same command with --out {folder} goes on after a kill", highlight=False
+        )
         final = train(resolved, folder, console)
     except (ValueError, OSError) as error:
         print(f"{name}: {error}", file=sys.stderr)

@@ -81,7 +81,9 @@ class MMD:
         self.groups = groups_of(config.tables, config.play, self.rng, config.pool, self.pool.weights())
         self.average: Average | None = None
         self.backend = backend
-        self.collector = Collector(rollouts.torch_actor(self.actor, self.device, self.precision), self.pool.policy, self.rng)
+        self.collector = Collector(
+            rollouts.torch_actor(self.actor, self.device, self.precision), self.pool.policy, self.rng
+        )
         self.next_snapshot = config.pool.every
 
     def step(self) -> Figures:
@@ -157,7 +159,13 @@ class MMD:
         return torch.cat(parts).double().cpu().numpy()
 
     def _actor_step(
-        self, bonus: float, inputs: torch.Tensor, sizes: torch.Tensor, old: torch.Tensor, chosen: torch.Tensor, gains: torch.Tensor
+        self,
+        bonus: float,
+        inputs: torch.Tensor,
+        sizes: torch.Tensor,
+        old: torch.Tensor,
+        chosen: torch.Tensor,
+        gains: torch.Tensor,
     ) -> Figures:
         learn = self.config.learn
         with mixed(self.device, self.precision):
@@ -204,7 +212,9 @@ class MMD:
             **with_prefix("pool", self.pool.arrays()), **torch_generator(),
         }  # fmt: skip
         for i, tables in enumerate(self.groups):
-            arrays |= with_prefix(f"tables.{i}", {"states": tables.batch.states.view(np.uint8), "lineups": tables.lineups})
+            arrays |= with_prefix(
+                f"tables.{i}", {"states": tables.batch.states.view(np.uint8), "lineups": tables.lineups}
+            )
         return arrays, {
             "decisions": self.decisions, "next_snapshot": self.next_snapshot,
             "average": (self.average.horizon, self.average.count) if self.average else None, "rng": self.rng.bit_generator.state,
@@ -244,7 +254,9 @@ def train(config: Config, folder: Path, console: Console, backend: Backend | Non
     def judge() -> Figures:
         return judge_agent(lambda: RelativePolicy(trainer.weights()), config.evaluation, config.run.seed)
 
-    loop = Loop(trainer, folder, config.learn.total_decisions, judge, config.evaluation.every, config.run.save_every, console)
+    loop = Loop(
+        trainer, folder, config.learn.total_decisions, judge, config.evaluation.every, config.run.save_every, console
+    )
     final = loop.run()
     write_checkpoint(
         folder / "checkpoint", "PPO and magnetic mirror descent", kinds_of(config.tables), trainer.weights(), "train.mmd", config.run.seed,
@@ -256,7 +268,9 @@ def train(config: Config, folder: Path, console: Console, backend: Backend | Non
 def main(
     config: tyro.conf.Positional[Path] = Path("configs/mmd.yaml"),
     overrides: tyro.conf.Positional[tuple[str, ...]] = (),
-    out: Annotated[Path | None, tyro.conf.arg(help="run folder; one that holds an unfinished run is gone on with")] = None,
+    out: Annotated[
+        Path | None, tyro.conf.arg(help="run folder; one that holds an unfinished run is gone on with")
+    ] = None,
     smoke: Annotated[bool, tyro.conf.arg(help="a few seconds, to see that all works")] = False,
     backend: Annotated[Name, tyro.conf.arg(help="where tables are played; see play.parts")] = "local",
     workers: Annotated[int, tyro.conf.arg(help="processes of the local backend, or CPUs of a Ray started here")] = 1,
@@ -273,7 +287,10 @@ def main(
     try:
         return run_command("mmd", Config, config, (*overrides, *(SMOKE if smoke else ())), out, train_there)
     except BackendError as error:
-        print(f"mmd: {error}; the same command with --out and this run's folder goes on from its last save", file=sys.stderr)
+        print(
+            f"mmd: {error}; the same command with --out and this run's folder goes on from its last save",
+            file=sys.stderr,
+        )
         return 1
 
 

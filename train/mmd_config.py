@@ -105,7 +105,9 @@ def kinds_of(sections: Sequence[TablesSection]) -> list[tuple[Variant, int]]:
     """Every (variant, number of seats) that the sections name, once each, in their order."""
     found: dict[tuple[Variant, int], None] = {}
     for section in sections:
-        given = {s: values for s, values in (("calza", section.calza), ("starting_dice", section.starting_dice)) if values}
+        given = {
+            s: values for s, values in (("calza", section.calza), ("starting_dice", section.starting_dice)) if values
+        }
         for name, seats in product(section.variants, section.seats):
             for chosen in product(*given.values()):
                 found[variant(parse_variant(name), **dict(zip(given, chosen, strict=True))), table_size(seats)] = None

@@ -101,7 +101,9 @@ class NFSP:
         }
         sight = (self.game.width, np.int8)
         self.ring = Memory(
-            learn.ring, {"sights": sight, "actions": (1, np.int64), "pay": (1, np.float32), "after": sight}, reservoir=False
+            learn.ring,
+            {"sights": sight, "actions": (1, np.int64), "pay": (1, np.float32), "after": sight},
+            reservoir=False,
         )
         self.reservoir = Memory(learn.reservoir, {"sights": sight, "actions": (1, np.int64)}, reservoir=True)
         self.batch = self.game.deal(learn.tables, self.rng)
@@ -129,7 +131,9 @@ class NFSP:
     def _epsilon(self) -> float:
         """Exploration: from ``epsilon`` to ``final_epsilon``, fast at first (the paper: by the inverse square root of play)."""
         learn = self.config.learn
-        return learn.final_epsilon + (learn.epsilon - learn.final_epsilon) * (1 - min(1.0, self.decisions / learn.total_decisions) ** 0.5)
+        return learn.final_epsilon + (learn.epsilon - learn.final_epsilon) * (
+            1 - min(1.0, self.decisions / learn.total_decisions) ** 0.5
+        )
 
     @torch.no_grad()
     def _play(self) -> None:
@@ -147,7 +151,9 @@ class NFSP:
         over = np.flatnonzero(self.batch.is_over)
         returns = self.batch.returns
         for seat in (0, 1):
-            self._remember(over, np.full(over.size, seat), returns[over, seat], np.zeros((over.size, self.game.width), np.int8))
+            self._remember(
+                over, np.full(over.size, seat), returns[over, seat], np.zeros((over.size, self.game.width), np.int8)
+            )
         self.waiting[over] = NOTHING
         self.batch.reset(over, self.rng.integers(2**63, size=over.size, dtype=np.uint64))
         self.responds[over] = self._draw_modes(over.size)
@@ -157,7 +163,12 @@ class NFSP:
         """Actions: of the average strategy, or where ``responding`` of the epsilon-greedy best response."""
         masks = self.game.masks(sights)
         inputs = self.game.inputs(sights)
-        probs = log_probs(self.networks["average"](inputs), log_sizes(torch.from_numpy(masks).float())).exp().double().numpy()
+        probs = (
+            log_probs(self.networks["average"](inputs), log_sizes(torch.from_numpy(masks).float()))
+            .exp()
+            .double()
+            .numpy()
+        )
         rows = np.flatnonzero(responding)
         if rows.size:
             values = np.where(masks[rows] > 0, self.networks["q"](inputs[rows]).numpy(), -np.inf)
@@ -166,7 +177,9 @@ class NFSP:
             probs[rows, values.argmax(axis=1)] += 1 - epsilon
         return sample(probs, self.rng)
 
-    def _remember(self, rows: npt.NDArray[np.int64], seats: npt.NDArray[np.int64], pay: FloatArray, after: Int8Array) -> None:
+    def _remember(
+        self, rows: npt.NDArray[np.int64], seats: npt.NDArray[np.int64], pay: FloatArray, after: Int8Array
+    ) -> None:
         """Note what followed the last decision of one seat of each of ``rows``, where one waits: pay, and what it sees then."""
         known = np.flatnonzero(self.waiting[rows, seats] != NOTHING)
         r, s = rows[known], seats[known]
@@ -177,7 +190,9 @@ class NFSP:
         rows = self.ring.sample(self.rng, self.config.learn.minibatch)
         masks = torch.from_numpy(self.game.masks(rows["after"]))
         with torch.no_grad():
-            following = self.networks["target"](self.game.inputs(rows["after"])).masked_fill(masks == 0, -torch.inf).amax(dim=1)
+            following = (
+                self.networks["target"](self.game.inputs(rows["after"])).masked_fill(masks == 0, -torch.inf).amax(dim=1)
+            )
             target = torch.from_numpy(rows["pay"])[:, 0] + torch.where(masks.any(dim=1), following, 0.0)
         values = self.networks["q"](self.game.inputs(rows["sights"])).gather(1, torch.from_numpy(rows["actions"]))[:, 0]
         loss = descend(self.adams["q"], self.networks["q"], mse_loss(values, target))
@@ -225,7 +240,11 @@ class NFSP:
         self.reservoir.restore(under_prefix("reservoir", arrays))
         self.smooth = Average(self.smooth.horizon, about["smooth"], under_prefix("smooth", arrays))
         load_torch_generator(arrays)
-        self.seen, self.waiting, self.responds = arrays["seen"].copy(), arrays["waiting"].copy(), arrays["responds"].copy()
+        self.seen, self.waiting, self.responds = (
+            arrays["seen"].copy(),
+            arrays["waiting"].copy(),
+            arrays["responds"].copy(),
+        )
         self.batch.states.view(np.uint8)[:] = arrays["states"]
         self.decisions, self.updates = about["decisions"], about["updates"]
         self.rng.bit_generator.state = about["rng"]
@@ -233,13 +252,17 @@ class NFSP:
 
 def train(config: Config, folder: Path, console: Console) -> Figures:
     """Train in ``folder``, going on from the state there; returns the last evaluation."""
-    return train_round(NFSP(config), folder, config.learn.total_decisions, console, "Neural fictitious self-play", "train.nfsp")
+    return train_round(
+        NFSP(config), folder, config.learn.total_decisions, console, "Neural fictitious self-play", "train.nfsp"
+    )
 
 
 def main(
     config: tyro.conf.Positional[Path] = Path("configs/nfsp.yaml"),
     overrides: tyro.conf.Positional[tuple[str, ...]] = (),
-    out: Annotated[Path | None, tyro.conf.arg(help="run folder; one that holds an unfinished run is gone on with")] = None,
+    out: Annotated[
+        Path | None, tyro.conf.arg(help="run folder; one that holds an unfinished run is gone on with")
+    ] = None,
     smoke: Annotated[bool, tyro.conf.arg(help="a few seconds, to see that all works")] = False,
 ) -> int:
     """Neural fictitious self-play on a small round: a config, and overrides like learn.anticipatory=0.2."""

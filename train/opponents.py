@@ -134,7 +134,9 @@ class Pool:
         if key not in self._policies:
             frozen = snapshot >= 0
             self._policies[key] = (
-                RelativePolicy(self._snapshots[snapshot]) if frozen else registry.make(self.scripted[number - 1], variant, num_seats)
+                RelativePolicy(self._snapshots[snapshot])
+                if frozen
+                else registry.make(self.scripted[number - 1], variant, num_seats)
             )
         return self._policies[key]
 

@@ -145,7 +145,9 @@ class SB3:
             policy_kwargs={"net_arch": {"pi": ppo.hidden, "vf": ppo.hidden}, "activation_fn": torch.nn.ReLU},
         )  # fmt: skip
         # SB3's own schedule counts from the call of learn(), of which each iteration is one
-        self.model.lr_schedule = lambda _: ppo.learning_rate * (1 - 0.9 * min(1.0, self.decisions / ppo.total_decisions))
+        self.model.lr_schedule = lambda _: (
+            ppo.learning_rate * (1 - 0.9 * min(1.0, self.decisions / ppo.total_decisions))
+        )
         self.model.set_logger(Logger(None, []))
         self.average = Average(ppo.average * ppo.total_decisions / (ppo.num_envs * ppo.num_steps))
         self.next_snapshot = config.pool.every
@@ -200,7 +202,10 @@ class SB3:
         model._last_obs = self.door.restore(under_prefix("tables", arrays))
         model._last_episode_starts = self.door.lengths == 0
         model.num_timesteps, model._n_updates = about["decisions"], about["updates"]
-        model.ep_info_buffer, model.ep_success_buffer = deque(about["episodes"], maxlen=model._stats_window_size), deque()
+        model.ep_info_buffer, model.ep_success_buffer = (
+            deque(about["episodes"], maxlen=model._stats_window_size),
+            deque(),
+        )
         load_torch_generator(arrays)
         load_numpy_generator(arrays)
 
@@ -208,7 +213,9 @@ class SB3:
         """The win share of one seat against each baseline in all others, with 95% intervals."""
         game, evaluation = self.config.game, self.config.evaluation
         tables = [judging.TableSection(variant=game.variant, seats=game.num_seats)]
-        asked = judging.EvaluationSection(every=evaluation.every, games=games, baselines=evaluation.baselines, tables=tables, rounds=[])
+        asked = judging.EvaluationSection(
+            every=evaluation.every, games=games, baselines=evaluation.baselines, tables=tables, rounds=[]
+        )
         return judging.judge_agent(lambda: MLPPolicy(self.weights()), asked, self.config.run.seed)
 
 
@@ -216,11 +223,23 @@ def train(config: Quickstart, folder: Path, console: Console) -> Figures:
     """Train in ``folder``, going on from the state there; returns the final win shares."""
     trainer, evaluation, seed = SB3(config), config.evaluation, config.run.seed
     Loop(
-        trainer, folder, config.ppo.total_decisions, lambda: trainer.judge(evaluation.games), evaluation.every, config.run.save_every, console
+        trainer,
+        folder,
+        config.ppo.total_decisions,
+        lambda: trainer.judge(evaluation.games),
+        evaluation.every,
+        config.run.save_every,
+        console,
     ).run()
     final = trainer.judge(evaluation.final_games)
-    shares = [[name, *(final[f"{name}{end}"] for end in ("", "/low", "/high"))] for name in final if name.count("/") == 1]
-    write_csv(folder / "evaluation.csv", ["against", "win_share", "low", "high"], [[str(n).partition("/")[2], *figures] for n, *figures in shares])
+    shares = [
+        [name, *(final[f"{name}{end}"] for end in ("", "/low", "/high"))] for name in final if name.count("/") == 1
+    ]
+    write_csv(
+        folder / "evaluation.csv",
+        ["against", "win_share", "low", "high"],
+        [[str(n).partition("/")[2], *figures] for n, *figures in shares],
+    )
     judging.write_checkpoint(
         folder / "checkpoint", "MaskablePPO", [(parse_variant(config.game.variant), config.game.num_seats)], trainer.weights(), "train.ppo_sb3", seed,
         trainer.decisions, final, trainer.pool.hashes, inputs="observation",
@@ -231,7 +250,9 @@ def train(config: Quickstart, folder: Path, console: Console) -> Figures:
 def main(
     config: tyro.conf.Positional[Path] = Path("configs/quickstart.yaml"),
     overrides: tyro.conf.Positional[tuple[str, ...]] = (),
-    out: Annotated[Path | None, tyro.conf.arg(help="run folder; one that holds an unfinished run is gone on with")] = None,
+    out: Annotated[
+        Path | None, tyro.conf.arg(help="run folder; one that holds an unfinished run is gone on with")
+    ] = None,
     smoke: Annotated[bool, tyro.conf.arg(help="a few seconds, to see that all works")] = False,
 ) -> int:
     """Train MaskablePPO by self-play: a config, and overrides like ppo.entropy=0.01."""

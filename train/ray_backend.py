@@ -58,7 +58,9 @@ class Ray:
             ray.shutdown()
             self._ours = False
 
-    def run(self, function: Callable[..., R], tasks: Sequence[Any], common: tuple[Any, ...] = ()) -> Iterator[tuple[int, R, str]]:
+    def run(
+        self, function: Callable[..., R], tasks: Sequence[Any], common: tuple[Any, ...] = ()
+    ) -> Iterator[tuple[int, R, str]]:
         """See :class:`train.backends.Backend`; a worker's name is its node."""
         remote = ray.remote(num_cpus=1, max_retries=-1, scheduling_strategy="SPREAD")(_carried())
         packed = pickle.dumps(common)
@@ -99,7 +101,9 @@ def _result(reference: Any) -> tuple[str, bytes]:
     here = fingerprint()
     if kind == "missing":
         raise BackendError(f"the worker on node {node[:8]} lacks the package ({said}): install {here} there")
-    raise BackendError(f"the worker on node {node[:8]} has another version: {said} there, {here} here; install the same")
+    raise BackendError(
+        f"the worker on node {node[:8]} has another version: {said} there, {here} here; install the same"
+    )
 
 
 def _carried() -> Callable[[str, bytes, bytes], tuple[str, str, Any]]:
@@ -129,4 +133,6 @@ def _reach(address: str) -> None:
     try:
         socket.create_connection((host, int(port)), timeout=SECONDS_TO_CONNECT).close()
     except (OSError, ValueError) as error:
-        raise BackendError(f"no Ray cluster answers at {address}: {error}; give host:port of ray start --head") from error
+        raise BackendError(
+            f"no Ray cluster answers at {address}: {error}; give host:port of ray start --head"
+        ) from error

@@ -134,9 +134,7 @@ def _checked(
 ) -> tuple[SeatArray, npt.NDArray[np.uint64]]:
     seats = np.asarray(lineups, np.int64)
     if seats.ndim != 2 or len(seats) == 0:
-        raise ValueError(
-            f"lineups of shape {seats.shape}: give (num_games, num_seats) with at least one game"
-        )
+        raise ValueError(f"lineups of shape {seats.shape}: give (num_games, num_seats) with at least one game")
     table_size(seats.shape[1])
     if seats.min() < 0 or seats.max() >= len(policies):
         raise ValueError(

@@ -74,7 +74,9 @@ def collect(
     One part draws from ``rng`` itself, as :meth:`train.selfplay.Collector.collect` would; several have generators of
     their own, seeded from it. So the decisions depend on the number of parts, and on nothing else.
     """
-    shares = [share.tolist() for share in np.array_split(np.asarray(chosen), min(networks.config.play.parts, len(chosen)))]
+    shares = [
+        share.tolist() for share in np.array_split(np.asarray(chosen), min(networks.config.play.parts, len(chosen)))
+    ]
     states = [dict(rng.bit_generator.state)]
     if len(shares) > 1:
         states = [dict(np.random.default_rng(s).bit_generator.state) for s in rng.integers(2**63, size=len(shares))]
@@ -107,7 +109,10 @@ def play_part(part: Part, networks: Networks) -> Collected:
         tables.pool_weights = pool.weights()
     decisions, rounds = Collector(actor, pool.policy, rng).collect(groups, config.play.unit, values)
     after = replace(
-        part, states=tuple(t.batch.states for t in groups), lineups=tuple(t.lineups for t in groups), rng=rng.bit_generator.state
+        part,
+        states=tuple(t.batch.states for t in groups),
+        lineups=tuple(t.lineups for t in groups),
+        rng=rng.bit_generator.state,
     )
     return Collected(after, decisions, rounds)
 
@@ -136,8 +141,15 @@ def _joined(collected: Sequence[Collected]) -> tuple[Decisions, Rounds | None]:
     """Parts as one batch: seats are numbered on over its tables."""
     parts = [done.decisions for done in collected]
     offsets = np.cumsum([0, *(len(d.pay) for d in parts[:-1])])
-    columns = {name: np.concatenate([getattr(d, name) for d in parts]) for name in ("inputs", "hindsight", "sizes", "log_probs", "chosen", "pay")}
+    columns = {
+        name: np.concatenate([getattr(d, name) for d in parts])
+        for name in ("inputs", "hindsight", "sizes", "log_probs", "chosen", "pay")
+    }
     who = np.concatenate([d.who + offset for d, offset in zip(parts, offsets, strict=True)])
     lessons = [done.rounds for done in collected if done.rounds is not None]
-    rounds = Rounds(*(np.concatenate([getattr(r, n) for r in lessons]) for n in ("inputs", "targets", "squares"))) if lessons else None
+    rounds = (
+        Rounds(*(np.concatenate([getattr(r, n) for r in lessons]) for n in ("inputs", "targets", "squares")))
+        if lessons
+        else None
+    )
     return Decisions(**columns, who=who, finished=sum(d.finished for d in parts)), rounds

@@ -31,7 +31,9 @@ def open_run(name: str, config: BaseModel, out: Path | None, *, resume: bool = F
             there = type(config).model_validate(there).model_dump(mode="json")
         if there != tree:
             changed = ", ".join(k for k in tree if there.get(k) != tree[k])
-            raise ValueError(f"{folder} holds a run of another configuration ({changed} differ): name another folder, or the same values")
+            raise ValueError(
+                f"{folder} holds a run of another configuration ({changed} differ): name another folder, or the same values"
+            )
     folder.mkdir(parents=True, exist_ok=True)
     path.write_text(yaml.safe_dump(tree, sort_keys=False), encoding="utf-8")
     return folder
@@ -74,7 +76,9 @@ def draw_columns(path: Path, rows: Sequence[Mapping[str, Any]]) -> None:
     decisions = [float(r["decisions"]) for r in rows]
     for axis, kind in zip(axes[:, 0], kinds, strict=True):
         for column in (c for c in rows[0] if c.startswith(f"{kind}/") and c.count("/") == 1):
-            axis.plot(decisions, [float(r[column]) for r in rows], marker="o", markersize=3, label=column.partition("/")[2])
+            axis.plot(
+                decisions, [float(r[column]) for r in rows], marker="o", markersize=3, label=column.partition("/")[2]
+            )
             if f"{column}/low" in rows[0]:
                 low, high = ([float(r[f"{column}/{end}"]) for r in rows] for end in ("low", "high"))
                 axis.fill_between(decisions, low, high, alpha=0.15)
@@ -84,7 +88,9 @@ def draw_columns(path: Path, rows: Sequence[Mapping[str, Any]]) -> None:
     plt.close(figure)
 
 
-def draw_comparison(path: Path, title: str, points: Sequence[tuple[str, str, int, int, float]], uniform: Mapping[str, float]) -> None:
+def draw_comparison(
+    path: Path, title: str, points: Sequence[tuple[str, str, int, int, float]], uniform: Mapping[str, float]
+) -> None:
     """NashConv over decisions, log-log, a panel per round and a line per algorithm and seed.
 
     ``points`` are (algorithm, round, seed, decisions, NashConv), ``uniform`` the NashConv of uniform play by round.

@@ -49,7 +49,12 @@ class Sb3Door(VecEnv):
     def arrays(self) -> dict[str, npt.NDArray[Any]]:
         """All tables, for the state of a run."""
         env = self.env
-        return {"states": env.batch.states.view(np.uint8), "learner": env.learner, "drawn": env.drawn, "lengths": self._lengths}
+        return {
+            "states": env.batch.states.view(np.uint8),
+            "learner": env.learner,
+            "drawn": env.drawn,
+            "lengths": self._lengths,
+        }
 
     def restore(self, arrays: Mapping[str, npt.NDArray[Any]]) -> npt.NDArray[np.float32]:
         """Go on with the tables of :meth:`arrays`; returns what :meth:`step_wait` last showed."""
@@ -63,7 +68,9 @@ class Sb3Door(VecEnv):
         """Take the learners' actions."""
         self._actions = actions
 
-    def step_wait(self) -> tuple[npt.NDArray[np.float32], npt.NDArray[np.float32], npt.NDArray[np.bool_], list[dict[str, Any]]]:
+    def step_wait(
+        self,
+    ) -> tuple[npt.NDArray[np.float32], npt.NDArray[np.float32], npt.NDArray[np.bool_], list[dict[str, Any]]]:
         """Play them."""
         observation, rewards, terminated, truncated, info = self.env.step(self._actions)
         self._masks = info["action_mask"]

@@ -65,7 +65,9 @@ class Tables:
         self.lineups[rows] = LEARNER
         if self.pool_weights.size:
             mixed = rows[self.rng.random(rows.size) < self.pool_share]
-            opponents = 1 + self.rng.choice(self.pool_weights.size, mixed.size, p=self.pool_weights / self.pool_weights.sum())
+            opponents = 1 + self.rng.choice(
+                self.pool_weights.size, mixed.size, p=self.pool_weights / self.pool_weights.sum()
+            )
             learns = self.rng.random((mixed.size, self.num_seats)) < (0.5 if self.many_learn else 0.0)
             learns[np.arange(mixed.size), self.rng.integers(self.num_seats, size=mixed.size)] = True
             self.lineups[mixed] = np.where(learns, LEARNER, opponents[:, None])
@@ -105,7 +107,9 @@ class Collector:
         self.actor, self.opponents, self.rng = actor, opponents, rng
         self._parts: list[tuple[Any, ...]] = []
 
-    def collect(self, groups: Sequence[Tables], unit: Unit, values: ContinuationValues | None) -> tuple[Decisions, Rounds | None]:
+    def collect(
+        self, groups: Sequence[Tables], unit: Unit, values: ContinuationValues | None
+    ) -> tuple[Decisions, Rounds | None]:
         """Play one round (or game) at every table; rounds are paid with ``values``, or, of one-round variants, their return."""
         for tables in groups:
             tables.deal_finished()
@@ -177,7 +181,9 @@ class Collector:
         self._parts.append((inputs, np.concatenate(hindsight), sizes, log_p, chosen, np.concatenate(who)))
 
 
-def pay_of_rounds(tables: Tables, before: RoundStates, values: ContinuationValues) -> tuple[FloatArray, tuple[Any, ...]]:
+def pay_of_rounds(
+    tables: Tables, before: RoundStates, values: ContinuationValues
+) -> tuple[FloatArray, tuple[Any, ...]]:
     """What each seat is paid for the round that every table has just finished, and the lesson for ``values``.
 
     A seat's pay is the change of its return over the round, in units of the usual change there: scaling a round does
@@ -209,5 +215,3 @@ def advantages(values: np.ndarray, who: np.ndarray, pay: np.ndarray, trace: floa
         carried[w] = following[w] - values[k] + trace * carried[w]
         following[w] = values[k]
         out[k] = carried[w]
-
-

@@ -1,6 +1,6 @@
 """Turn a run of ``train.mmd``, finished or not, into a checkpoint: what it would play now, measured and with its card.
 
-    python -m train.ship runs/table-3 agents/checkpoints/table --games 4000
+python -m train.ship runs/table-3 agents/checkpoints/table --games 4000
 """
 
 from __future__ import annotations

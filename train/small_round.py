@@ -76,7 +76,11 @@ class SmallRound:
 
     def inputs(self, sights: Int8Array) -> Tensor:
         """What a network is fed, float32 ``(batch, num_inputs)``."""
-        return torch.from_numpy(network_inputs(np.ascontiguousarray(sights[:, : self.layout.size]), np.ascontiguousarray(self.masks(sights))))
+        return torch.from_numpy(
+            network_inputs(
+                np.ascontiguousarray(sights[:, : self.layout.size]), np.ascontiguousarray(self.masks(sights))
+            )
+        )
 
     def judge(self, weights: Mapping[str, npt.NDArray[Any]]) -> dict[str, float]:
         """The exact NashConv of a network's softmax, by its name in ``curve.csv``."""

@@ -114,7 +114,9 @@ class PerudoAEC(AECEnv):
             return
         # a plain int, the usual case, is asked nothing more
         if type(action) is not int and (isinstance(action, _TRUTHS) or not hasattr(action, "__index__")):
-            raise IllegalActionError(f"{action!r} is not an action id: use a whole number from 0 to {self.game.num_actions - 1}")
+            raise IllegalActionError(
+                f"{action!r} is not an action id: use a whole number from 0 to {self.game.num_actions - 1}"
+            )
         mask, seen = np.empty(self.game.num_actions, np.int8), np.empty(self.game.layout.size, np.int8)
         try:
             round_ended = self.game.play(int(action), (mask, seen))
@@ -139,7 +141,11 @@ class PerudoAEC(AECEnv):
         """End what the last round ended, and pay; returns whether anybody was ended or paid."""
         dice, over = self.game.states["dice"][0].tolist(), self.game.is_over
         truncated = over and self.game.truncated
-        out = [agent for agent in self.agents if over or (self.elimination == "terminate" and dice[self._seats[agent]] == 0)]
+        out = [
+            agent
+            for agent in self.agents
+            if over or (self.elimination == "terminate" and dice[self._seats[agent]] == 0)
+        ]
         for agent in out:
             ended = self.truncations if truncated and dice[self._seats[agent]] > 0 else self.terminations
             ended[agent] = True

@@ -122,7 +122,9 @@ def openings(table: Table) -> tuple[Game, ...]:
 def rolls(num_dice: int, num_faces: int) -> tuple[tuple[tuple[int, ...], float], ...]:
     """Every sorted hand of so many dice with its multinomial probability; a chance outcome is a place in this list."""
     hands = combinations_with_replacement(range(1, num_faces + 1), num_dice)
-    return tuple((h, factorial(num_dice) / prod(map(factorial, Counter(h).values())) / num_faces**num_dice) for h in hands)
+    return tuple(
+        (h, factorial(num_dice) / prod(map(factorial, Counter(h).values())) / num_faces**num_dice) for h in hands
+    )
 
 
 class PerudoGame(pyspiel.Game):

@@ -39,7 +39,9 @@ class PerudoMultiAgentEnv(MultiAgentEnv):
         self.env = PerudoAEC(**(config or {}))
         self.possible_agents = self.env.possible_agents[:]
         self.agents = self.possible_agents[:]
-        self.observation_spaces: dict[str, spaces.Space[Any]] = {agent: self._space(agent) for agent in self.possible_agents}
+        self.observation_spaces: dict[str, spaces.Space[Any]] = {
+            agent: self._space(agent) for agent in self.possible_agents
+        }
         self.action_spaces = {agent: LegalDiscrete(self.env.action_space(agent).n) for agent in self.possible_agents}
         self.observation_space = spaces.Dict(self.observation_spaces)
         self.action_space = spaces.Dict({**self.action_spaces})

@@ -59,13 +59,19 @@ class PerudoEnv(gymnasium.Env[Int8Array, np.int64]):
         """Which action ids the learner may choose, int8 ``(num_actions,)``; all 0 when it is not to act any more."""
         return self.game.action_mask(self.learner)
 
-    def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[Int8Array, dict[str, Any]]:
+    def reset(
+        self, *, seed: int | None = None, options: dict[str, Any] | None = None
+    ) -> tuple[Int8Array, dict[str, Any]]:
         """Deal a game and play up to the learner's first turn."""
         super().reset(seed=seed)
         while True:
-            self.game = Game(self.variant, self.num_players, int(self.np_random.integers(2**63)), max_rounds=self.max_rounds)
+            self.game = Game(
+                self.variant, self.num_players, int(self.np_random.integers(2**63)), max_rounds=self.max_rounds
+            )
             self.learner = int(self.np_random.integers(self.num_players))
-            self._drawn = [self.opponents[i] for i in self.np_random.integers(len(self.opponents), size=self.num_players)]
+            self._drawn = [
+                self.opponents[i] for i in self.np_random.integers(len(self.opponents), size=self.num_players)
+            ]
             self._play_others()
             if self.game.seat == self.learner:
                 break
@@ -85,7 +91,13 @@ class PerudoEnv(gymnasium.Env[Int8Array, np.int64]):
             if self.illegal == "raise":
                 raise
             self._done = True
-            return self.game.observation(self.learner), -1.0, True, False, {**self._info(), "illegal_action": str(error)}
+            return (
+                self.game.observation(self.learner),
+                -1.0,
+                True,
+                False,
+                {**self._info(), "illegal_action": str(error)},
+            )
         self._play_others()
         self._done = self._is_out or self.game.is_over
         reward = self.game.payoffs()[self.learner] if self._done else 0.0

@@ -83,7 +83,13 @@ class TextEnv:
         said, self._error = self._understood(action)
         self._errors = self._errors + 1 if self._error else 0
         fallback = said is None and self._errors > self.error_allowance
-        info: dict[str, Any] = {"player_id": seat, "action": None, "error": self._error, "fallback": fallback, "events": []}
+        info: dict[str, Any] = {
+            "player_id": seat,
+            "action": None,
+            "error": self._error,
+            "fallback": fallback,
+            "events": [],
+        }
         told = self._info[seat]
         told["errors"] += said is None
         if fallback:

@@ -73,7 +73,9 @@ class SelfPlayVectorEnv(_TableVectorEnv):
     ) -> None:
         super().__init__(num_envs, variant, num_players, dice, max_rounds, pad_to)
 
-    def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[Int8Array, dict[str, Any]]:
+    def reset(
+        self, *, seed: int | None = None, options: dict[str, Any] | None = None
+    ) -> tuple[Int8Array, dict[str, Any]]:
         """Deal all tables."""
         super().reset(seed=seed)
         self._deal(np.arange(self.num_envs))
@@ -123,7 +125,9 @@ class LearnerVectorEnv(_TableVectorEnv):
         self.opponents: list[Policy] = list(opponents) or [UniformPolicy()]
         self.weights = list(weights) if weights is not None else [1.0] * len(self.opponents)
         if len(self.weights) != len(self.opponents) or min(self.weights) < 0 or sum(self.weights) <= 0:
-            raise ValueError(f"weights = {self.weights}: give one number >= 0 per opponent ({len(self.opponents)}), not all 0")
+            raise ValueError(
+                f"weights = {self.weights}: give one number >= 0 per opponent ({len(self.opponents)}), not all 0"
+            )
         self.learner = np.zeros(self.num_envs, np.int8)
         self.drawn = np.zeros((self.num_envs, num_players), np.int64)
 
@@ -132,7 +136,9 @@ class LearnerVectorEnv(_TableVectorEnv):
         self.opponents.append(policy)
         self.weights.append(weight)
 
-    def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[Int8Array, dict[str, Any]]:
+    def reset(
+        self, *, seed: int | None = None, options: dict[str, Any] | None = None
+    ) -> tuple[Int8Array, dict[str, Any]]:
         """Deal all tables and play each up to its learner's first turn."""
         super().reset(seed=seed)
         self._deal(np.arange(self.num_envs))

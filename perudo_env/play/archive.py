@@ -75,7 +75,11 @@ class Archive:
             data = json.loads(path.read_text(encoding="utf-8"))
         except FileNotFoundError:
             raise KeyError(name) from None
-        if not isinstance(data, dict) or not isinstance(data.get("record"), str) or not isinstance(data.get("players"), list):
+        if (
+            not isinstance(data, dict)
+            or not isinstance(data.get("record"), str)
+            or not isinstance(data.get("players"), list)
+        ):
             raise ValueError(f"{path} is not a saved game")
         return SavedGame(name, data)
 

@@ -91,7 +91,11 @@ class PlainGame:
     def _prompt(self, seat: int) -> str:
         bid, game = self.table.game.standing_bid, self.table.game
         if game.in_calza_window and bid is not None:
-            return self.words.gettext("{name}, Calza on {bid}? calza, or Enter to pass:", name=self.teller.names[seat], bid=self.words.bid(bid))
+            return self.words.gettext(
+                "{name}, Calza on {bid}? calza, or Enter to pass:",
+                name=self.teller.names[seat],
+                bid=self.words.bid(bid),
+            )
         return f"{self.teller.names[seat]}>"
 
     def _act(self, seat: int, text: str) -> list[Event] | None:
@@ -100,11 +104,17 @@ class PlainGame:
         try:
             action = read_action(text)
         except NotationError:
-            raise NotationError(self.words.gettext("{typed} is not understood; write a bid like 5x3 or 3P, dudo, calza or pass", typed=repr(text[:40]))) from None
+            raise NotationError(
+                self.words.gettext(
+                    "{typed} is not understood; write a bid like 5x3 or 3P, dudo, calza or pass", typed=repr(text[:40])
+                )
+            ) from None
         why = self.table.why_illegal(seat, action, self.manner.language)
         if why is not None:
             raise IllegalActionError(why)
-        if self.manner.confirm and self._read(self.words.gettext("{action}? Enter to say it, n to think again:", action=self.words.action(action))):
+        if self.manner.confirm and self._read(
+            self.words.gettext("{action}? Enter to say it, n to think again:", action=self.words.action(action))
+        ):
             return None
         return self.table.act(seat, action)
 
@@ -153,4 +163,3 @@ def main(series: Series, manner: Manner | None = None, lines: TextIO | None = No
             return False
         if not game.wants_another(series.keep(table)):
             return True
-

@@ -91,7 +91,9 @@ def _new(request: Request, w: Words, form: dict[str, list[str]], error: ScoreErr
     }
     presets = [(name, f"{name}: {getattr(SOURCES[PRESET_SOURCE[name]], w.language)}") for name in RULE_TEXTS]
     why = None if error is None else say_error(error, w)
-    return page(request, w, "new", 200 if error is None else 422, names=names, presets=presets, chosen=chosen, error=why)
+    return page(
+        request, w, "new", 200 if error is None else 422, names=names, presets=presets, chosen=chosen, error=why
+    )
 
 
 @score_router.post("/new")
@@ -183,9 +185,15 @@ def _entry(form: dict[str, list[str]]) -> Entry:
             raise ScoreError(N_("{word} is no entry"), word=other[:40])
 
 
-def app(scores: Path | None = None, language: str | None = None, hosts: Sequence[str] = ("127.0.0.1", "localhost", "testserver")) -> FastAPI:
+def app(
+    scores: Path | None = None,
+    language: str | None = None,
+    hosts: Sequence[str] = ("127.0.0.1", "localhost", "testserver"),
+) -> FastAPI:
     """The score keeper with a table for people alone, for those who have no agents at hand."""
-    made = create_app(Lineup(_no_agent, (), {}), language=language, hosts=hosts, routers=(score_router,), links=(SCORE_LINK,))
+    made = create_app(
+        Lineup(_no_agent, (), {}), language=language, hosts=hosts, routers=(score_router,), links=(SCORE_LINK,)
+    )
     made.state.scores = scores
     return made
 

@@ -84,7 +84,9 @@ class Table:
         """The agent of a name, for this table, made once; raises ``UnseatedError`` for one that does not play here."""
         if agent not in self._made:
             if self.make is None:
-                raise UnseatedError(agent, f"agent {agent!r} cannot sit here: this table was given nothing that makes agents")
+                raise UnseatedError(
+                    agent, f"agent {agent!r} cannot sit here: this table was given nothing that makes agents"
+                )
             assert isinstance(self.variant, Variant)
             try:
                 self._made[agent] = self.make(agent, self.variant, len(self.players))
@@ -248,7 +250,6 @@ class Table:
             "seed": str(self.secret.seed),  # as text: beyond what JavaScript's numbers hold
             "salt": self.secret.salt,
         }
-
 
     @classmethod
     def resumed(cls, state: Mapping[str, Any], make: MakePolicy | None = None) -> Table:

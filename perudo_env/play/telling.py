@@ -79,7 +79,9 @@ class Teller:
         """A right Calza that gains nothing has no event of its own."""
         moved = any(isinstance(e, DieLost | DieRegained) for e in events)
         if isinstance(call, CalzaSaid) and not moved:
-            yield self.words.gettext("{name} is right, has all the dice of the start, and gains nothing.", name=self.names[call.seat])
+            yield self.words.gettext(
+                "{name} is right, has all the dice of the start, and gains nothing.", name=self.names[call.seat]
+            )
 
     def labelled(self, label: str, text: str) -> str:
         """``Ann: ...``, or ``Ann : ...`` in French."""
@@ -138,7 +140,9 @@ class Teller:
         yield w.gettext("Your dice: {dice}.", dice=w.hand(self.table.game.hand(seat)))
         yield self.dice_left(seat)
         if seen.palifico:
-            yield w.gettext("Palifico: the face of the opening bid binds everybody, and Pacos count for themselves alone.")
+            yield w.gettext(
+                "Palifico: the face of the opening bid binds everybody, and Pacos count for themselves alone."
+            )
         yield self.bids()
         yield self.to_beat()
         if not seen.in_calza_window:
@@ -165,21 +169,31 @@ class Teller:
         w = self.words
         if told.standing is not None:
             holds, exactly = map(w.percent, told.standing)
-            yield w.gettext("The bid holds with {holds} and is exact with {exactly}, given your dice alone.", holds=holds, exactly=exactly)
+            yield w.gettext(
+                "The bid holds with {holds} and is exact with {exactly}, given your dice alone.",
+                holds=holds,
+                exactly=exactly,
+            )
         if told.choices:
             choices = ", ".join(f"{w.action(a)} {w.percent(p)}" for a, p in told.choices[:3])
-            yield w.gettext("{agent} would do: {choices}.", agent=w.level(self.manner.hint_agent or ""), choices=choices)
+            yield w.gettext(
+                "{agent} would do: {choices}.", agent=w.level(self.manner.hint_agent or ""), choices=choices
+            )
         if told.standing is None and not told.choices:
             yield w.gettext("There is no bid to judge yet.")
 
     def promise(self) -> str:
         """Before the game: the digest that binds the dice."""
-        return self.words.gettext("The dice of this game are fixed; their digest (SHA-256): {digest}", digest=self.table.commitment)
+        return self.words.gettext(
+            "The dice of this game are fixed; their digest (SHA-256): {digest}", digest=self.table.commitment
+        )
 
     def proof(self) -> str:
         """After it: what the digest was made of."""
         secret = self.table.secret
-        return self.words.gettext("Seed {seed}, salt {salt}: with them anyone can roll the dice again.", seed=secret.seed, salt=secret.salt)
+        return self.words.gettext(
+            "Seed {seed}, salt {salt}: with them anyone can roll the dice again.", seed=secret.seed, salt=secret.salt
+        )
 
 
 def seated(seats: Sequence[str], is_agent: Callable[[str], bool], words: Words) -> tuple[Player, ...]:

@@ -156,12 +156,18 @@ class PerudoApp(App[bool]):
         standing = self.texts.gettext("No bid yet.")
         if seen.standing is not None:
             bid = f"{self.texts.bid(seen.standing[1])} ({seen.standing[1]})"
-            standing = self.texts.gettext("To beat: {bid}, by {name}.", bid=bid, name=self.teller.names[seen.standing[0]])
+            standing = self.texts.gettext(
+                "To beat: {bid}, by {name}.", bid=bid, name=self.teller.names[seen.standing[0]]
+            )
         if seen.revealed and seen.last is not None:
-            standing = self.texts.gettext("Bid: {bid}. Count: {count}.", bid=self.texts.bid(seen.last.standing[1]), count=seen.last.count)
+            standing = self.texts.gettext(
+                "Bid: {bid}. Count: {count}.", bid=self.texts.bid(seen.last.standing[1]), count=seen.last.count
+            )
         self.query_one("#bid", Static).update(standing)
         asked = self._asked is not None and not reveal
-        self.query_one("#least", Static).update(self.teller.least(seen.raises) if asked and not seen.in_calza_window else self._waits(seen))
+        self.query_one("#least", Static).update(
+            self.teller.least(seen.raises) if asked and not seen.in_calza_window else self._waits(seen)
+        )
         self._show_bar(seen, asked)
 
     def _waits(self, seen: Scene) -> str:
@@ -179,7 +185,9 @@ class PerudoApp(App[bool]):
         said = dict(seen.bids)  # the last bid of each seat
         for seat, name in enumerate(names):
             arrow = ">" if seat == (self._asked if self._asked is not None else seen.seat) else " "
-            marks = [_("you")] * (seat == self._viewer and self.teller.num_people > 0) + [_("opens")] * (seat == seen.opener)
+            marks = [_("you")] * (seat == self._viewer and self.teller.num_people > 0) + [_("opens")] * (
+                seat == seen.opener
+            )
             label = name + (f" ({', '.join(marks)})" if marks else "")
             bid = f"  {self.texts.bid(said[seat])}" if seat in said and not seen.revealed else ""
             yield f"{arrow} {self.teller.labelled(label, self._cup(seen, seat))}{bid}"
@@ -252,7 +260,9 @@ class PerudoApp(App[bool]):
         if self._viewer != seat:
             self._viewer = None
             self._show()
-            await self.push_screen_wait(Page(self.texts.gettext("{name} alone looks now: press Enter.", name=self.teller.names[seat])))
+            await self.push_screen_wait(
+                Page(self.texts.gettext("{name} alone looks now: press Enter.", name=self.teller.names[seat]))
+            )
         self._viewer = self._asked = seat
         self._action = asyncio.get_running_loop().create_future()
         self._show()
@@ -400,4 +410,3 @@ class PerudoApp(App[bool]):
 def main(series: Series, manner: Manner | None = None) -> bool:
     """Play in the terminal; False if the last game is left before its end."""
     return bool(PerudoApp(series, manner or Manner()).run())
-

@@ -107,14 +107,30 @@ class Words:
     def _end_of_round(self, event: ev.Event, names: Sequence[str]) -> str:
         match event:
             case ev.Revealed(bidder, bid, _, count):
-                counted = self.ngettext("the count is {n} die", "the count is {n} dice", count) if count else self.gettext("there is none")
-                return self.gettext("{name} had bid {bid}: {count}.", name=names[bidder], bid=self.bid(bid), count=counted)
+                counted = (
+                    self.ngettext("the count is {n} die", "the count is {n} dice", count)
+                    if count
+                    else self.gettext("there is none")
+                )
+                return self.gettext(
+                    "{name} had bid {bid}: {count}.", name=names[bidder], bid=self.bid(bid), count=counted
+                )
             case ev.DieLost(seat, left):
                 if left == 0:
                     return self.gettext("{name} loses the last die.", name=names[seat])
-                return self.ngettext("{name} loses a die and has {n} left.", "{name} loses a die and has {n} left.", left, name=names[seat])
+                return self.ngettext(
+                    "{name} loses a die and has {n} left.",
+                    "{name} loses a die and has {n} left.",
+                    left,
+                    name=names[seat],
+                )
             case ev.DieRegained(seat, left):
-                return self.ngettext("{name} takes a die back and has {n}.", "{name} takes a die back and has {n}.", left, name=names[seat])
+                return self.ngettext(
+                    "{name} takes a die back and has {n}.",
+                    "{name} takes a die back and has {n}.",
+                    left,
+                    name=names[seat],
+                )
             case ev.Eliminated(seat, place):
                 return self.gettext("{name} is out of the game, at place {place}.", name=names[seat], place=place)
             case ev.GameOver(ranks, truncated):

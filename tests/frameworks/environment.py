@@ -23,7 +23,17 @@ def python() -> str:
             venv.create(FOLDER, clear=True, with_pip=True)
             # torch first and alone: its pinned CPU build, before anything could ask for another
             for wanted in (["torch"], ["-r", str(REQUIREMENTS)]):
-                command = [str(interpreter), "-m", "pip", "install", "-q", "--no-compile", "-c", str(REQUIREMENTS), *wanted]
+                command = [
+                    str(interpreter),
+                    "-m",
+                    "pip",
+                    "install",
+                    "-q",
+                    "--no-compile",
+                    "-c",
+                    str(REQUIREMENTS),
+                    *wanted,
+                ]
                 subprocess.run(command, check=True, stdout=sys.stderr)
             installed.write_text(pins, encoding="utf-8")
     return str(interpreter)

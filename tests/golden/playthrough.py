@@ -29,5 +29,10 @@ def playthrough(preset: str) -> str:
         game.act(few[int(rng.random() * len(few))])
     assert game.returns is not None
     returns = " ".join(f"{x:+.4f}" for x in game.returns)
-    parts = [game.record(), "\n".join(choices), "\n".join(map(repr, game.events)), f"ranks {game.ranks}\nreturns {returns}"]
+    parts = [
+        game.record(),
+        "\n".join(choices),
+        "\n".join(map(repr, game.events)),
+        f"ranks {game.ranks}\nreturns {returns}",
+    ]
     return "\n\n".join(parts) + "\n"

@@ -89,7 +89,9 @@ class Arena:
         if self.rest and len(self.agents) < 2:
             raise ValueError("--rest needs at least two agents")
         if self.anchor is not None and self.anchor not in report.distinct(self.agents):
-            raise ValueError(f"anchor {self.anchor!r} is not among the agents: use one of {', '.join(report.distinct(self.agents))}")
+            raise ValueError(
+                f"anchor {self.anchor!r} is not among the agents: use one of {', '.join(report.distinct(self.agents))}"
+            )
         if self.chunk < 1:
             raise ValueError(f"chunk = {self.chunk} is not a number of games: use a whole number from 1")
         if self.out is not None and self.out.exists() and not self.out.is_dir():
@@ -117,16 +119,12 @@ def run(arena: Arena, console: Console | None = None) -> Outcome:
     played = games.pop(None)
     result = summarise(names, played)
     rest = {pair: standing_of(0, "", cell).win_share for pair, cell in games.items() if pair is not None}
-    folder = (
-        arena.out or Path("runs") / f"arena-{variant.name}-{arena.seats}seats-{datetime.now():%Y%m%d-%H%M%S}"
-    )
+    folder = arena.out or Path("runs") / f"arena-{variant.name}-{arena.seats}seats-{datetime.now():%Y%m%d-%H%M%S}"
     console.print(report.standings_table(result, str(variant)))
     console.print(report.matrix_table("placed before", names, result.pairs, 0.5))
     if rest:
         console.print(
-            report.matrix_table(
-                "one seat (row) against the rest (column): win share", names, rest, result.fair_share
-            )
+            report.matrix_table("one seat (row) against the rest (column): win share", names, rest, result.fair_share)
         )
     ratings = _ratings(arena, names, played, console)
     report.write(

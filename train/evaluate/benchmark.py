@@ -70,7 +70,11 @@ def tasks_of(benchmark: Benchmark) -> list[Task]:
     presets = RULE_TEXTS if not benchmark.smoke else RULE_TEXTS[:1]
     rounds = [(v, dice) for dice in reversed(SPLITS) for v in presets if v != UNBOUNDED]
     if benchmark.scale != "full":
-        rounds = [(v, dice) for v, dice in rounds if dice == (1, 1) or (benchmark.scale == "quick" and (v, dice) in QUICK_ROUNDS)]
+        rounds = [
+            (v, dice)
+            for v, dice in rounds
+            if dice == (1, 1) or (benchmark.scale == "quick" and (v, dice) in QUICK_ROUNDS)
+        ]
     seats = SEATS if not benchmark.smoke else SEATS[:1]
     cells = [(v, n, b) for n in reversed(seats) for b in reversed(registry.BASELINES) for v in presets]
     return [

@@ -43,7 +43,10 @@ def summary(results: Results) -> dict[str, Any]:
     """The figures at the head of the card."""
     cells = played_cells(results)
     asked = [r for r in results if "decisions" in r]
-    by_baseline = {b: mean_return([c for c in cells if c["baseline"] == b])._asdict() for b in dict.fromkeys(c["baseline"] for c in cells)}
+    by_baseline = {
+        b: mean_return([c for c in cells if c["baseline"] == b])._asdict()
+        for b in dict.fromkeys(c["baseline"] for c in cells)
+    }
     decisions = sum(c["decisions"] for c in cells)
     alone = next((r["milliseconds"] for r in results if "milliseconds" in r), None)
     return {
@@ -53,8 +56,12 @@ def summary(results: Results) -> dict[str, Any]:
         "cells": sum(r["kind"] == "win_share" for r in results),
         "decisions": sum(r["decisions"] for r in asked),
         "illegal_actions": sum(r["illegal"] for r in asked),
-        "microseconds_a_decision_in_bulk": round(1e6 * sum(c["seconds"] for c in cells) / decisions, 2) if decisions else None,
-        "cpu_microseconds_a_decision_in_bulk": round(1e6 * sum(c["cpu_seconds"] for c in cells) / decisions, 2) if decisions else None,
+        "microseconds_a_decision_in_bulk": round(1e6 * sum(c["seconds"] for c in cells) / decisions, 2)
+        if decisions
+        else None,
+        "cpu_microseconds_a_decision_in_bulk": round(1e6 * sum(c["cpu_seconds"] for c in cells) / decisions, 2)
+        if decisions
+        else None,
         "milliseconds_a_decision_alone": alone,
         "failures": [f"{r['part']}: {r['error']}" for r in results if "error" in r],
     }
@@ -64,8 +71,13 @@ def grid(results: Results, baseline: str, cell: Callable[[dict[str, Any]], Any])
     """Header and rows of a table of presets by seats."""
     mine = [r for r in results if r["kind"] == "win_share" and r["baseline"] == baseline]
     seats, presets = sorted({r["seats"] for r in mine}), list(dict.fromkeys(r["variant"] for r in mine))
-    found = {(r["variant"], r["seats"]): cell(r) if "win_share" in r else "failed" if "error" in r else "not played" for r in mine}
-    return ["", *(f"{n} seats (fair {1 / n:.3f})" for n in seats)], [[v, *(found[v, n] for n in seats)] for v in presets]
+    found = {
+        (r["variant"], r["seats"]): cell(r) if "win_share" in r else "failed" if "error" in r else "not played"
+        for r in mine
+    }
+    return ["", *(f"{n} seats (fair {1 / n:.3f})" for n in seats)], [
+        [v, *(found[v, n] for n in seats)] for v in presets
+    ]
 
 
 def baselines_of(results: Results) -> list[str]:
@@ -76,10 +88,14 @@ def baselines_of(results: Results) -> list[str]:
 def rounds_rows(results: Results) -> list[list[str]]:
     """A row per round: its preset, the dice, NashConv, and the gains of best responses."""
     rows = []
-    for r in sorted((r for r in results if r["kind"] == "nash_conv"), key=lambda r: (r["variant"], sum(r["dice"]), r["dice"][::-1])):
+    for r in sorted(
+        (r for r in results if r["kind"] == "nash_conv"), key=lambda r: (r["variant"], sum(r["dice"]), r["dice"][::-1])
+    ):
         name = f"{r['variant']} {r['dice'][0]}v{r['dice'][1]}"
         if "nash_conv" in r and "states" in r:
-            rows.append([name, f"{r['nash_conv']:.4f}", f"{r['gains'][0]:.4f}", f"{r['gains'][1]:.4f}", f"{r['states']:,}"])
+            rows.append(
+                [name, f"{r['nash_conv']:.4f}", f"{r['gains'][0]:.4f}", f"{r['gains'][1]:.4f}", f"{r['states']:,}"]
+            )
         else:
             rows.append([name, "not measured", "", "", r.get("unplayed") or r["error"]])
     return rows
@@ -101,8 +117,13 @@ def console_tables(card: dict[str, Any]) -> list[Table]:
 
 def head_rows(card: dict[str, Any]) -> list[list[Any]]:
     """The figures at the head of the card, in words."""
+
     def value(estimate: dict[str, float] | None) -> str:
-        return f"{estimate['value']:+.3f} [{estimate['low']:+.3f}, {estimate['high']:+.3f}]" if estimate else "nothing played"
+        return (
+            f"{estimate['value']:+.3f} [{estimate['low']:+.3f}, {estimate['high']:+.3f}]"
+            if estimate
+            else "nothing played"
+        )
 
     return [
         ["mean return (1 wins always, 0 is fair)", value(card["mean_return"])],
@@ -147,7 +168,10 @@ def write(folder: Path, card: dict[str, Any]) -> None:
     if card["mean_return"]:
         parts.append(_chart(card))
     for baseline in baselines_of(results):
-        parts += [page.heading(f"Win share against {baseline}"), page.table(*grid(results, baseline, lambda c: page.judged(share_of(c), c["fair"])))]
+        parts += [
+            page.heading(f"Win share against {baseline}"),
+            page.table(*grid(results, baseline, lambda c: page.judged(share_of(c), c["fair"]))),
+        ]
     parts += [page.heading("Exact NashConv of small rounds"), page.table(ROUNDS_HEADER, rounds_rows(results))]
     unplayed = dict.fromkeys(r["unplayed"] for r in results if "unplayed" in r)
     parts += [page.paragraph(f"Not played: {words}", note=True) for words in unplayed]
@@ -161,11 +185,16 @@ def write(folder: Path, card: dict[str, Any]) -> None:
 
 def shares_table(card: dict[str, Any] | None) -> str:
     """The win shares of a card in Markdown, with their 95% intervals: a row per preset and baseline, a column per number of seats."""
-    cells = {(c["variant"], c["baseline"], c["seats"]): share_of(c) for c in played_cells(card["results"])} if card else {}
+    cells = (
+        {(c["variant"], c["baseline"], c["seats"]): share_of(c) for c in played_cells(card["results"])} if card else {}
+    )
     seats = sorted({n for _, _, n in cells})
 
     def show(e: Estimate | None) -> str:
         return f"{e.value:.3f} [{e.low:.3f}, {e.high:.3f}]" if e else NOT_KEPT
 
-    rows = [[f"`{v}`, `{b}`", *(show(cells.get((v, b, n))) for n in seats)] for v, b in dict.fromkeys((v, b) for v, b, _ in cells)]
+    rows = [
+        [f"`{v}`, `{b}`", *(show(cells.get((v, b, n))) for n in seats)]
+        for v, b in dict.fromkeys((v, b) for v, b, _ in cells)
+    ]
     return table(["preset, against", *(f"{n} seats (fair {1 / n:.3f})" for n in seats)], rows)

@@ -71,7 +71,12 @@ def measure(agent: str, task: Task) -> dict[str, Any]:
 
 def _nash_conv(policy: Policy, task: Task) -> dict[str, Any]:
     result = nash_conv(policy, task.variant, task.dice)
-    return {"value": result.value, "nash_conv": result.nash_conv, "gains": list(result.gains), "states": result.num_states}
+    return {
+        "value": result.value,
+        "nash_conv": result.nash_conv,
+        "gains": list(result.gains),
+        "states": result.num_states,
+    }
 
 
 def _win_share(policy: Policy, task: Task) -> dict[str, Any]:
@@ -111,7 +116,10 @@ def run_tasks(
     left = [t for t in tasks if t.name not in done]
     if done:
         console.print(f"going on: {len(done)} of {len(tasks)} parts are in {folder}", highlight=False)
-    with (folder / PARTS).open("a", encoding="utf-8") as file, progress("parts", len(tasks), console, len(done)) as advance:
+    with (
+        (folder / PARTS).open("a", encoding="utf-8") as file,
+        progress("parts", len(tasks), console, len(done)) as advance,
+    ):
         for found in _measured(agent, left, workers):
             done[found["part"]] = found
             file.write(json.dumps(found) + "\n")

@@ -95,7 +95,9 @@ class ReachWalk:
         self.ask = Asker(policy, tree, 1 - me, spent)
         self.asked, self.max_states, self.on_progress = 0, max_states, on_progress
         self.deals = [hand_weights(d, tree.variant.num_faces) for d in (tree.dice[me], tree.dice[1 - me])]
-        walk = Traversal(tree, pay_table(tree.variant, State(tree.dice, 0, tree.palifico), total=tree.total), np.float64, 1)
+        walk = Traversal(
+            tree, pay_table(tree.variant, State(tree.dice, 0, tree.palifico), total=tree.total), np.float64, 1
+        )
         side = walk.sides[me]
         self.need, self.opp_counts, self.pay = side.need, side.opp_counts, side.pay
         self.tail, self.depth = np.zeros(tree.dice[1 - me] + 4), walk.depth
@@ -111,7 +113,10 @@ class ReachWalk:
     def _values(self, at: IntArray, said: IntArray, reach: FloatArray, length: int) -> Pair:
         """My values of some histories, ``length`` bids long, in parts small enough for memory."""
         expand = self._mine if length % 2 == self.me else self._theirs
-        parts = [expand(at[k : k + CHUNK], said[k : k + CHUNK], reach[k : k + CHUNK], length) for k in range(0, at.size, CHUNK)]
+        parts = [
+            expand(at[k : k + CHUNK], said[k : k + CHUNK], reach[k : k + CHUNK], length)
+            for k in range(0, at.size, CHUNK)
+        ]
         return np.concatenate([low for low, _ in parts]), np.concatenate([up for _, up in parts])
 
     def _mine(self, at: IntArray, said: IntArray, reach: FloatArray, length: int) -> Pair:
@@ -145,7 +150,9 @@ class ReachWalk:
         then = reach[parent] * probs[parent, :, self.graph.action[bids]]
         come = np.flatnonzero(then.sum(axis=1) > 0)
         if come.size:
-            low, up = self._values(bids[come], self._say(said[parent[come]], bids[come], length), then[come], length + 1)
+            low, up = self._values(
+                bids[come], self._say(said[parent[come]], bids[come], length), then[come], length + 1
+            )
             np.add.at(lower, parent[come], low)
             np.add.at(upper, parent[come], up)
         return lower, upper
@@ -168,7 +175,9 @@ class ReachWalk:
 
     def _calls(self, bids: IntArray, call: int, caller: int, reach: FloatArray) -> FloatArray:
         values = np.zeros((bids.size, 1, self.deals[0].size))
-        add_calls(self.need, self.opp_counts, self.pay, bids, call, caller, np.ascontiguousarray(reach), self.tail, values)
+        add_calls(
+            self.need, self.opp_counts, self.pay, bids, call, caller, np.ascontiguousarray(reach), self.tail, values
+        )
         return values[:, 0]
 
     def _num_raises(self, at: IntArray) -> IntArray:
@@ -178,7 +187,9 @@ class ReachWalk:
         """Every raise in every history: which history, and the graph's index of the bid."""
         counts = self._num_raises(at)
         parent = np.repeat(np.arange(at.size), counts)
-        return parent, self.graph.raises[self.graph.first[at][parent] + np.arange(parent.size) - (np.cumsum(counts) - counts)[parent]]
+        return parent, self.graph.raises[
+            self.graph.first[at][parent] + np.arange(parent.size) - (np.cumsum(counts) - counts)[parent]
+        ]
 
     def _say(self, said: IntArray, bids: IntArray, length: int) -> IntArray:
         said[:, length] = self.graph.action[bids]

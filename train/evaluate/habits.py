@@ -67,7 +67,9 @@ class Tally:
         return self.policy.probs(observations, masks)
 
 
-def habits(policy: Policy, variant: Variant, num_seats: int, num_games: int, seed: int = 0, *, bluff: float = BLUFF) -> Habits:
+def habits(
+    policy: Policy, variant: Variant, num_seats: int, num_games: int, seed: int = 0, *, bluff: float = BLUFF
+) -> Habits:
     """Watch ``policy`` in all seats of about ``num_games`` whole games, in ``BATCHES`` batches."""
     each = -(-num_games // BATCHES)
     done, asked, decisions = [], [], 0

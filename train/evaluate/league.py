@@ -97,12 +97,17 @@ def run(league: League, folder: Path, backend: Backend, console: Console) -> Non
     cells = league.cells()
     folder.mkdir(parents=True, exist_ok=True)
     with ResultsFile(folder / RESULTS, league.settings()) as results:
-        parts = [Part(results.enter(cell), number, task) for cell in cells for number, task in enumerate(league.tasks(cell))]
+        parts = [
+            Part(results.enter(cell), number, task) for cell in cells for number, task in enumerate(league.tasks(cell))
+        ]
         known = {(cell, number) for cell in results.cells for number in results.finished(cell)}
         # the first task of every cell first: whoever looks early sees a little of everything
         left = sorted((p for p in parts if (p.cell, p.number) not in known), key=lambda p: p.number)
         total = _games(parts)
-        console.print(f"{total} games in {len(cells)} cells, {total - _games(left)} of them done; results in {folder / RESULTS}", highlight=False)
+        console.print(
+            f"{total} games in {len(cells)} cells, {total - _games(left)} of them done; results in {folder / RESULTS}",
+            highlight=False,
+        )
         try:
             _play(left, results, backend, console, total)
         finally:
@@ -146,7 +151,10 @@ def main(
         print(f"tournament: {error}; finished games are kept in {out / RESULTS}", file=sys.stderr)
         return 1
     except KeyboardInterrupt:
-        print(f"tournament: stopped; finished games are kept in {out / RESULTS}, the same command goes on", file=sys.stderr)
+        print(
+            f"tournament: stopped; finished games are kept in {out / RESULTS}, the same command goes on",
+            file=sys.stderr,
+        )
         return 130
     return 0
 

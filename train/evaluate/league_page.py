@@ -1,6 +1,6 @@
 """The page of a tournament: one self-contained HTML file, made from its results file, and its picture of all tables as PNG.
 
-    python -m train.evaluate.league_page runs/tournament/results.sqlite page.html
+python -m train.evaluate.league_page runs/tournament/results.sqlite page.html
 """
 
 from __future__ import annotations
@@ -71,7 +71,9 @@ def ratings(judged: Sequence[Judged]) -> Ratings | str:
     numbered = []
     for j in judged:
         numbers = np.array([agents.index(a) for a in j.cell.agents])
-        numbered.append(Played(numbers[j.played.lineups], j.played.places, j.played.returns, j.played.rounds, j.played.decisions))
+        numbered.append(
+            Played(numbers[j.played.lineups], j.played.places, j.played.returns, j.played.rounds, j.played.decisions)
+        )
     try:
         return rate(agents, numbered, agents[-1] if agents else None, resamples=100)
     except ValueError as error:
@@ -90,7 +92,9 @@ def overall(judged: Sequence[Judged], rated: Ratings | str) -> list[Overall]:
         z = normal_quantile(0.95)
         errors = np.array([(s.high - s.low) / (2 * z) for s in shares])
         mean, reach = float(np.mean([s.value for s in shares])), z * float(np.sqrt((errors**2).sum())) / len(shares)
-        rows.append(Overall(agent, len(shares), Estimate(mean, max(0.0, mean - reach), mean + reach), points.get(agent)))
+        rows.append(
+            Overall(agent, len(shares), Estimate(mean, max(0.0, mean - reach), mean + reach), points.get(agent))
+        )
     return sorted(rows, key=lambda row: -row.relative.value)
 
 
@@ -101,7 +105,9 @@ def in_points(points: Estimate | None) -> str:
 
 def overview_table(rows: Sequence[Overall]) -> Table:
     """Every agent over its cells, for the screen."""
-    table = Table("agent", "cells", "win share / fair share", "points", title="over all cells, 95% intervals (1 is average)")
+    table = Table(
+        "agent", "cells", "win share / fair share", "points", title="over all cells, 95% intervals (1 is average)"
+    )
     for row in rows:
         table.add_row(row.agent, str(row.cells), str(row.relative), in_points(row.points))
     return table
@@ -115,7 +121,11 @@ def by_seats(results: ResultsFile) -> str:
     lines = ["| agent | " + " | ".join(f"{n} seats" for n in seats) + " | all |", "|---" * (len(seats) + 2) + "|"]
     for row in overall(judged, ""):
         cells = [f"{c[row.agent].value:.2f}" if row.agent in c else "-" for c in columns]
-        lines.append(f"| `{row.agent}` | " + " | ".join(cells) + f" | {row.relative.value:.3f} [{row.relative.low:.3f}, {row.relative.high:.3f}] |")
+        lines.append(
+            f"| `{row.agent}` | "
+            + " | ".join(cells)
+            + f" | {row.relative.value:.3f} [{row.relative.low:.3f}, {row.relative.high:.3f}] |"
+        )
     return "\n".join(lines)
 
 
@@ -125,8 +135,14 @@ def write(results: ResultsFile, path: Path) -> list[Overall]:
     rated = ratings(judged)
     rows = overall(judged, rated)
     games = sum(len(j.played.lineups) for j in judged)
-    plots = [(_bars(rows), "win shares"), (_heat(judged, [r.agent for r in rows]), "win shares by table")] if rows else []
-    said = rated if isinstance(rated, str) else f"Points: {rated.model}, {rated.anchor} = 0, 400 more are ten times the strength. {rated.note}"
+    plots = (
+        [(_bars(rows), "win shares"), (_heat(judged, [r.agent for r in rows]), "win shares by table")] if rows else []
+    )
+    said = (
+        rated
+        if isinstance(rated, str)
+        else f"Points: {rated.model}, {rated.anchor} = 0, 400 more are ten times the strength. {rated.note}"
+    )
     parts = [
         page.paragraph(f"{games:,} games at {len(judged)} tables. {HOW}"), page.heading("Over all tables"),
         page.table(
@@ -191,14 +207,18 @@ def _heat(judged: Sequence[Judged], agents: Sequence[str]) -> object:
     seats = sorted({j.cell.seats for j in judged})
     across = min(4, len(variants))
     down = -(-len(variants) // across)
-    figure = Figure(figsize=(1.4 + across * (0.9 + 0.55 * len(seats)), down * (0.9 + 0.32 * len(agents))), layout="constrained")
+    figure = Figure(
+        figsize=(1.4 + across * (0.9 + 0.55 * len(seats)), down * (0.9 + 0.32 * len(agents))), layout="constrained"
+    )
     panels = figure.subplots(down, across, squeeze=False, sharey=True).ravel()
     for panel in panels[len(variants) :]:
         panel.set_visible(False)
     values = np.full((len(variants), len(agents), len(seats)), np.nan)
     for j in judged:
         for agent in set(agents) & set(j.cell.agents):
-            values[variants.index(j.cell.variant), agents.index(agent), seats.index(j.cell.seats)] = j.relative(agent).value
+            values[variants.index(j.cell.variant), agents.index(agent), seats.index(j.cell.seats)] = j.relative(
+                agent
+            ).value
     for panel, variant, shares in zip(panels, variants, values, strict=False):
         panel.imshow(shares, cmap="RdYlGn", vmin=0, vmax=2, aspect="auto")
         panel.set_title(variant, fontsize=9)

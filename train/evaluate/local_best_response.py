@@ -58,7 +58,9 @@ class Table:
 
     def deal(self, seeds: npt.NDArray[np.uint64]) -> Batch:
         """A game per seed; equal seeds roll equal dice. Raises ``ValueError`` for dice that the variant does not have."""
-        batch = Batch(self.variant, len(self.dice), len(seeds), seeds, dice=self.dice, max_rounds=None if self.match else 1)
+        batch = Batch(
+            self.variant, len(self.dice), len(seeds), seeds, dice=self.dice, max_rounds=None if self.match else 1
+        )
         if not self.match:
             for i in range(len(seeds)):
                 open_row(batch.states, i, 0, self.palifico)
@@ -90,7 +92,12 @@ class Gain:
 
 
 def local_best_response(
-    policy: Policy, table: Table, deals: int = 2000, seed: int = 0, effort: Effort | None = None, on_progress: Callable[[int], Any] | None = None
+    policy: Policy,
+    table: Table,
+    deals: int = 2000,
+    seed: int = 0,
+    effort: Effort | None = None,
+    on_progress: Callable[[int], Any] | None = None,
 ) -> Gain:
     """Measure the gain on ``deals`` deals; ``on_progress`` is called with the number of games just finished.
 
@@ -110,7 +117,12 @@ def local_best_response(
         if on_progress is not None:
             on_progress(len(part) * (n + 1))
     alone, gained = np.concatenate(own), np.concatenate(responder) - np.concatenate(own)
-    return Gain(tuple(map(mean_estimate, alone.T)), tuple(map(mean_estimate, gained.T)), mean_estimate(gained.sum(axis=1)), deals)
+    return Gain(
+        tuple(map(mean_estimate, alone.T)),
+        tuple(map(mean_estimate, gained.T)),
+        mean_estimate(gained.sum(axis=1)),
+        deals,
+    )
 
 
 def play_alone(policy: Policy, batch: Batch, rng: np.random.Generator) -> Batch:
@@ -122,7 +134,9 @@ def play_alone(policy: Policy, batch: Batch, rng: np.random.Generator) -> Batch:
     return batch
 
 
-def play_against(policy: Policy, batch: Batch, seats: npt.NDArray[np.int64], rng: np.random.Generator, effort: Effort | None = None) -> Batch:
+def play_against(
+    policy: Policy, batch: Batch, seats: npt.NDArray[np.int64], rng: np.random.Generator, effort: Effort | None = None
+) -> Batch:
     """Play all games to the end: the responder in ``seats``, one a game, and the policy in all others."""
     beliefs = HandBeliefs(batch, policy)
     responder = Lookahead(beliefs, policy, effort)

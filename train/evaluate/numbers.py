@@ -54,14 +54,21 @@ def named(kind: str, v: str, dice: Dice, more: str = "") -> str:
     return f"{kind}/{v}/{dice[0]}v{dice[1]}" + more
 
 
-def round_item(v: str, dice: Dice, palifico: bool = False, seconds: float = 1800, target: float = 1e-4, heavy: bool = False) -> Item:
+def round_item(
+    v: str, dice: Dice, palifico: bool = False, seconds: float = 1800, target: float = 1e-4, heavy: bool = False
+) -> Item:
     """The value of a round, as a certified interval."""
 
     def measure() -> Record:
         s = solve_round(parse_variant(v), dice, palifico, seconds, target=target)
         return {"lower": s.lower, "upper": s.upper, "nash_conv": s.nash_conv, "iterations": s.iterations}
 
-    return Item(named("round", v, dice, "/palifico" * palifico), {"variant": v, "dice": dice, "palifico": palifico}, measure, heavy)
+    return Item(
+        named("round", v, dice, "/palifico" * palifico),
+        {"variant": v, "dice": dice, "palifico": palifico},
+        measure,
+        heavy,
+    )
 
 
 def match_item(v: str, num_dice: int, heavy: bool = False) -> Item:
@@ -80,7 +87,12 @@ def agent_item(name: str, v: str, dice: Dice) -> Item:
     def measure() -> Record:
         capped_variant = capped(parse_variant(v))
         found = nash_conv(find_agent(name, capped_variant), capped_variant, dice)
-        return {"nash_conv": found.nash_conv, "gains": found.gains, "value": found.value, "num_states": found.num_states}
+        return {
+            "nash_conv": found.nash_conv,
+            "gains": found.gains,
+            "value": found.value,
+            "num_states": found.num_states,
+        }
 
     return Item(named("agent", v, dice, f"/{name}"), {"agent": name, "variant": v, "dice": dice}, measure)
 
@@ -92,7 +104,12 @@ def recall_item(v: str, dice: Dice, recall: int, iterations: int, heavy: bool = 
         tree = PublicTree(capped(parse_variant(v)), dice)
         solver = RecallSolver(tree, pay_table(tree.variant, State(dice)), recall)
         solver.iterate(iterations)
-        found: Record = {"value_in_self_play": solver.value(), "iterations": iterations, "num_states": solver.num_states, "seed": solver.seed}
+        found: Record = {
+            "value_in_self_play": solver.value(),
+            "iterations": iterations,
+            "num_states": solver.num_states,
+            "seed": solver.seed,
+        }
         if tree.num_states < 10**8:
             policy = TabularPolicy([solver.table()])
             found["nash_conv"] = nash_conv(policy, tree.variant, dice, max_states=10**8).nash_conv
@@ -111,7 +128,9 @@ def items() -> list[Item]:
     rounds += [round_item(v, dice, target=1e-3) for v in VARIANTS if v not in ("classic", "box") for dice in SPLITS[1:]]
     rounds += [round_item(v, (2, 2), seconds=3600, heavy=True) for v in ("evening", "marquoir")]
     rounds.append(round_item("evening", (3, 1), seconds=3600, heavy=True))
-    matches = [match_item(v, 2) for v in ("classic", "box")] + [match_item(v, 2, heavy=True) for v in ("evening", "pascal", "marquoir")]
+    matches = [match_item(v, 2) for v in ("classic", "box")] + [
+        match_item(v, 2, heavy=True) for v in ("evening", "pascal", "marquoir")
+    ]
     limited = [recall_item("joker", (1, 1), m, 2000) for m in (2, 3, 4)]
     limited += [recall_item("joker", (2, 1), m, n, heavy=m > 2) for m, n in ((2, 2000), (3, 1000), (4, 300))]
     limited += [recall_item("evening", (2, 1), m, n, heavy=m > 2) for m, n in ((1, 3000), (2, 2000), (3, 1000))]
@@ -146,9 +165,16 @@ def enter(path: Path, name: str, lower: float, upper: float) -> int:
     """Keep the interval of a long run of ``python -m train.solver``."""
     about = {i.name: i.about for i in items() if i.name.startswith("round/")}
     if name not in about or not lower <= upper:
-        print(f"error: --interval {name} {lower} {upper}: name a round of --heavy --show, then its lower and upper end", file=sys.stderr)
+        print(
+            f"error: --interval {name} {lower} {upper}: name a round of --heavy --show, then its lower and upper end",
+            file=sys.stderr,
+        )
         return 2
-    keep(path, name, {**about[name], "lower": lower, "upper": upper, "nash_conv": upper - lower, "by": "python -m train.solver"})
+    keep(
+        path,
+        name,
+        {**about[name], "lower": lower, "upper": upper, "nash_conv": upper - lower, "by": "python -m train.solver"},
+    )
     return 0
 
 

@@ -66,13 +66,21 @@ def matches_table(kept: Kept) -> str:
 def agents_table(kept: Kept) -> str:
     """Exact NashConv of agents, a row per round and a column per agent."""
     found = {(r["variant"], split(r), r["agent"]): r for r in of_kind(kept, "agent")}
-    names = sorted({name for _, _, name in found}, key=lambda n: (n not in BASELINES, list(BASELINES).index(n) if n in BASELINES else 0, n))
-    rounds = sorted({key[:2] for key in found}, key=lambda k: (list(VARIANTS).index(k[0]), sum(map(int, k[1].split(" v "))), k[1]))
+    names = sorted(
+        {name for _, _, name in found},
+        key=lambda n: (n not in BASELINES, list(BASELINES).index(n) if n in BASELINES else 0, n),
+    )
+    rounds = sorted(
+        {key[:2] for key in found}, key=lambda k: (list(VARIANTS).index(k[0]), sum(map(int, k[1].split(" v "))), k[1])
+    )
 
     def cell(v: str, dice: str, name: str) -> str:
         return f"{abs(found[v, dice, name]['nash_conv']):.3f}" if (v, dice, name) in found else NOT_KEPT
 
-    return table(["variant, dice", *(f"`{n}`" for n in names)], [[f"`{v}` {s}", *(cell(v, s, n) for n in names)] for v, s in rounds])
+    return table(
+        ["variant, dice", *(f"`{n}`" for n in names)],
+        [[f"`{v}` {s}", *(cell(v, s, n) for n in names)] for v, s in rounds],
+    )
 
 
 def recall_table(kept: Kept) -> str:
@@ -84,4 +92,6 @@ def recall_table(kept: Kept) -> str:
         ]
         for r in of_kind(kept, "recall")
     ]  # fmt: skip
-    return table(["variant, dice", "bids remembered", "information states", "iterations", "CPU seconds", "NashConv"], rows)
+    return table(
+        ["variant, dice", "bids remembered", "information states", "iterations", "CPU seconds", "NashConv"], rows
+    )

@@ -53,7 +53,9 @@ def table(header: Sequence[Any], rows: Iterable[Sequence[Any]]) -> Html:
 
 def facts(rows: Iterable[Sequence[Any]]) -> Html:
     """A table of names and what belongs to them, which may be long."""
-    return Html("<table class=facts>" + "".join(f"<tr><td>{text(k)}</td><td>{text(v)}</td></tr>" for k, v in rows) + "</table>")
+    return Html(
+        "<table class=facts>" + "".join(f"<tr><td>{text(k)}</td><td>{text(v)}</td></tr>" for k, v in rows) + "</table>"
+    )
 
 
 def judged(estimate: Any, fair: float) -> Html:

@@ -66,7 +66,9 @@ def rate(
     """
     names = tuple(agents)
     if len(names) < 2 or not played:
-        raise ValueError(f"ratings of {len(names)} agents on {len(played)} tournaments: give at least two agents, and games")
+        raise ValueError(
+            f"ratings of {len(names)} agents on {len(played)} tournaments: give at least two agents, and games"
+        )
     anchor = names[0] if anchor is None else anchor
     if anchor not in names:
         raise ValueError(f"anchor {anchor!r} is not among the agents: use one of {', '.join(names)}")
@@ -93,7 +95,8 @@ def _note(names: Sequence[str], before: FloatArray, pseudo: FloatArray) -> str:
         always = [n for i, n in enumerate(names) if before[:, i].sum() == 0]
         never = [n for i, n in enumerate(names) if before[i].sum() == 0]
         why = "; ".join(
-            [f"{n} was never placed behind another" for n in always] + [f"{n} was never placed before another" for n in never]
+            [f"{n} was never placed behind another" for n in always]
+            + [f"{n} was never placed before another" for n in never]
         )
         return (
             f"No finite strengths are likeliest ({why or 'some agents were always placed before all others'}): regularised, everybody "
@@ -186,7 +189,9 @@ def fit(sets: FloatArray, asked: FloatArray, chosen: FloatArray, pseudo: FloatAr
         theta, before = new, after
         if change < TOLERANCE:
             return np.exp(theta)
-    raise ValueError(f"strengths still change by a factor of {np.exp(change):g} after {MOST_STEPS} steps: some agent hardly ever wins or loses")
+    raise ValueError(
+        f"strengths still change by a factor of {np.exp(change):g} after {MOST_STEPS} steps: some agent hardly ever wins or loses"
+    )
 
 
 def _log_likelihood(
@@ -197,7 +202,9 @@ def _log_likelihood(
     return np.asarray((chosen * theta).sum(axis=1) - (asked * np.log(p @ sets.T)).sum(axis=1) + ghost)
 
 
-def _newton(theta: FloatArray, sets: FloatArray, asked: FloatArray, chosen: FloatArray, extra: FloatArray) -> FloatArray:
+def _newton(
+    theta: FloatArray, sets: FloatArray, asked: FloatArray, chosen: FloatArray, extra: FloatArray
+) -> FloatArray:
     p = np.exp(theta)
     share = sets * p[:, None, :] / (p @ sets.T)[:, :, None]  # of each set's agents in being chosen
     against = p / (1 + p)
@@ -210,7 +217,9 @@ def _newton(theta: FloatArray, sets: FloatArray, asked: FloatArray, chosen: Floa
     return theta + np.clip(step, -2, 2)
 
 
-def _hunter(theta: FloatArray, sets: FloatArray, asked: FloatArray, chosen: FloatArray, extra: FloatArray) -> FloatArray:
+def _hunter(
+    theta: FloatArray, sets: FloatArray, asked: FloatArray, chosen: FloatArray, extra: FloatArray
+) -> FloatArray:
     p = np.exp(theta)
     return np.log((chosen + extra) / ((asked / (p @ sets.T)) @ sets + 2 * extra / (p + 1)))
 
@@ -230,4 +239,6 @@ def _refuse_strangers(names: Sequence[str], before: FloatArray) -> None:
     if not met.all():
         mine = [n for n, known in zip(names, met[0], strict=True) if known]
         others = [n for n, known in zip(names, met[0], strict=True) if not known]
-        raise ValueError(f"no chain of games connects {', '.join(mine)} with {', '.join(others)}: let them play each other")
+        raise ValueError(
+            f"no chain of games connects {', '.join(mine)} with {', '.join(others)}: let them play each other"
+        )

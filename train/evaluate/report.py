@@ -46,9 +46,7 @@ def matrix_table(title: str, names: Sequence[str], matrix: Matrix, fair: float) 
     """A matrix of estimates, the row's agent against the column's."""
     table = Table("", *names, title=f"{title} (fair {fair:.3f})")
     for a, name in enumerate(names):
-        table.add_row(
-            name, *(_judged(matrix[a, b], fair) if (a, b) in matrix else "" for b in range(len(names)))
-        )
+        table.add_row(name, *(_judged(matrix[a, b], fair) if (a, b) in matrix else "" for b in range(len(names))))
     return table
 
 
@@ -92,8 +90,13 @@ def write(
     if rest:
         _write_matrix(folder / "rest.csv", "win_share", result, rest, result.fair_share)
     if ratings:
-        rows = ([name, *points, ratings.anchor, ratings.model, ratings.note] for name, points in zip(ratings.agents, ratings.points, strict=True))
-        _write_csv(folder / "ratings.csv", ["agent", "points", "points_low", "points_high", "anchor", "model", "note"], rows)
+        rows = (
+            [name, *points, ratings.anchor, ratings.model, ratings.note]
+            for name, points in zip(ratings.agents, ratings.points, strict=True)
+        )
+        _write_csv(
+            folder / "ratings.csv", ["agent", "points", "points_low", "points_high", "anchor", "model", "note"], rows
+        )
     _draw(folder / "arena.png", result, rest, str(settings["variant"]))
 
 

@@ -67,7 +67,9 @@ def write_report(report: Report, console: Console | None = None) -> Path:
     checkpoint = folder / "checkpoint"
     about = read_about(checkpoint) if (checkpoint / ABOUT).exists() else None
     if not curves and about is None:
-        raise ValueError(f"{folder} holds neither curve.csv nor metrics.csv nor checkpoint/{ABOUT}: it is not the folder of a run")
+        raise ValueError(
+            f"{folder} holds neither curve.csv nor metrics.csv nor checkpoint/{ABOUT}: it is not the folder of a run"
+        )
     parts = [*_made(folder, about), *_curves(curves)]
     if about is None:
         parts.append(page.paragraph("No checkpoint yet: ratings and habits follow when the run has ended."))
@@ -86,7 +88,9 @@ def _made(folder: Path, about: dict[str, Any] | None) -> list[page.Html]:
         shown = {k: about.get(k) for k in ("trainer", "decisions", "seed", "commit", "weights_hash")}
         shown |= {"plays": f"{', '.join(map(str, about.get('variants', [])))}; seats {about.get('seats')}"}
         shown |= {"versions": ", ".join(f"{k} {v}" for k, v in versions.items() if v)}
-        rows = [[k, f"{v:,}" if isinstance(v, int) and k == "decisions" else v] for k, v in shown.items() if v is not None]
+        rows = [
+            [k, f"{v:,}" if isinstance(v, int) and k == "decisions" else v] for k, v in shown.items() if v is not None
+        ]
     parts = [page.facts(rows)] if rows else []
     config = folder / "config.yaml"
     if config.is_file():
@@ -105,7 +109,11 @@ def _curves(curves: dict[str, Curve]) -> list[page.Html]:
         mine = {name: curve for name, curve in curves.items() if name.startswith(f"{kind}/")}
         title = TITLES.get(kind, kind.replace("_", " "))
         rows = [[name.partition("/")[2], f"{c.decisions[-1]:,.0f}", _last(c)] for name, c in mine.items()]
-        parts += [page.heading(title), page.plot(draw_curves(mine, kind), title), page.table(("", "decisions", "last value"), rows)]
+        parts += [
+            page.heading(title),
+            page.plot(draw_curves(mine, kind), title),
+            page.table(("", "decisions", "last value"), rows),
+        ]
     return parts
 
 
@@ -132,7 +140,10 @@ def _judged(report: Report, checkpoint: Path, variant: Variant, seats: int, cons
     policies = [agent, *(registry.make(b, variant, seats) for b in report.baselines)]
     if len(names) > 1:
         parts += ratings_parts(_rated(names, policies, variant, seats, report, console))
-    parts += [page.heading(f"Habits: {where}"), *habits_parts(habits(agent, variant, seats, report.games, report.seed, bluff=report.bluff))]
+    parts += [
+        page.heading(f"Habits: {where}"),
+        *habits_parts(habits(agent, variant, seats, report.games, report.seed, bluff=report.bluff)),
+    ]
     return parts
 
 
@@ -154,7 +165,13 @@ def ratings_parts(ratings: Ratings) -> list[page.Html]:
     figure = Figure(figsize=(7, 0.6 + 0.4 * len(rows)), layout="constrained")
     axis = figure.subplots()
     reach = [[p.value - p.low for _, p in rows], [p.high - p.value for _, p in rows]]
-    axis.errorbar([p.value for _, p in rows], [n for n, _ in rows], xerr=[[max(0.0, r) for r in side] for side in reach], fmt="o", capsize=3)
+    axis.errorbar(
+        [p.value for _, p in rows],
+        [n for n, _ in rows],
+        xerr=[[max(0.0, r) for r in side] for side in reach],
+        fmt="o",
+        capsize=3,
+    )
     axis.axvline(0, color="grey", linewidth=0.8)
     axis.set(xlabel=f"points, {ratings.anchor} = 0")
     says = (
@@ -186,7 +203,11 @@ def habits_parts(found: Habits) -> list[page.Html]:
         f"The agent in all seats, {found.num_games} games, {found.decisions:,} decisions. A bluff is a bid that holds with a chance below "
         f"{found.bluff:g}, given own dice and fair dice elsewhere. 95% intervals from batches of games."
     )
-    return [page.plot(figure, "habits by dice left"), page.table(("own dice", *KINDS), rows), page.paragraph(says, note=True)]
+    return [
+        page.plot(figure, "habits by dice left"),
+        page.table(("own dice", *KINDS), rows),
+        page.paragraph(says, note=True),
+    ]
 
 
 def main(args: list[str] | None = None) -> int:

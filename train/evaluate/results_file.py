@@ -120,7 +120,9 @@ class ResultsFile:
             yield
         except sqlite3.OperationalError as error:
             if "locked" in str(error):
-                raise ValueError(f"{self.path} is being written by another run: wait for it, or name another folder") from error
+                raise ValueError(
+                    f"{self.path} is being written by another run: wait for it, or name another folder"
+                ) from error
             raise ValueError(f"{self.path} cannot be read as a results file: {error}; it was left as it is") from error
         except sqlite3.DatabaseError as error:
             raise ValueError(
@@ -150,7 +152,9 @@ class ResultsFile:
                     )
                 return number
         row = cell.variant, cell.seats, json.dumps(cell.agents), cell.seed, json.dumps(cell.left_out)
-        entered = self._db.execute("INSERT INTO cells (variant, seats, agents, seed, left_out) VALUES (?, ?, ?, ?, ?)", row).lastrowid
+        entered = self._db.execute(
+            "INSERT INTO cells (variant, seats, agents, seed, left_out) VALUES (?, ?, ?, ?, ?)", row
+        ).lastrowid
         assert entered is not None
         return entered
 
@@ -175,7 +179,9 @@ class ResultsFile:
         except sqlite3.Error as error:
             if self._db.in_transaction:
                 self._db.execute("ROLLBACK")
-            raise ValueError(f"{self.path}: task {number} of cell {cell} cannot be entered ({error}); what is in it is kept") from error
+            raise ValueError(
+                f"{self.path}: task {number} of cell {cell} cannot be entered ({error}); what is in it is kept"
+            ) from error
 
     def work(self, cell: int) -> Work:
         """What the tasks of a cell took."""
@@ -188,14 +194,18 @@ class ResultsFile:
 
     def played(self, cell: int) -> Played | None:
         """The games of a cell in the order of its tasks, None if there are none; without returns and rounds: not kept."""
-        query = "SELECT agent, place FROM places JOIN tasks ON tasks.id = task WHERE cell = ? ORDER BY number, game, seat"
+        query = (
+            "SELECT agent, place FROM places JOIN tasks ON tasks.id = task WHERE cell = ? ORDER BY number, game, seat"
+        )
         rows = np.array(self._db.execute(query, (cell,)).fetchall(), np.int64)
         if not rows.size:
             return None
         seats = self._db.execute("SELECT seats FROM cells WHERE id = ?", (cell,)).fetchone()[0]
         lineups, places = (rows[:, i].reshape(-1, seats) for i in (0, 1))
         unknown = np.full(places.shape, np.nan)
-        return Played(lineups, places.astype(np.int8), unknown, np.zeros(len(places), np.int32), self.work(cell).decisions)
+        return Played(
+            lineups, places.astype(np.int8), unknown, np.zeros(len(places), np.int32), self.work(cell).decisions
+        )
 
     def __enter__(self) -> ResultsFile:
         return self

@@ -59,7 +59,9 @@ class Serial:
 
 def arena_speed(backend: Backend, workers: int, tasks: list[Task]) -> tuple[float, float, Finished]:
     """Games and decisions a second, and the last task's games; workers are warm before the clock starts."""
-    for _ in backend.run(play_task, cut(VARIANT, AGENTS, draw_lineups(len(AGENTS), SEATS, 4 * workers, SEED), SEED, 2 * SEATS)):
+    for _ in backend.run(
+        play_task, cut(VARIANT, AGENTS, draw_lineups(len(AGENTS), SEATS, 4 * workers, SEED), SEED, 2 * SEATS)
+    ):
         pass
     begun = time.perf_counter()
     done = [finished for _, finished, _ in backend.run(play_task, tasks)]
@@ -81,7 +83,9 @@ def rollout_speed(backend: Backend, config: Config, updates: int) -> tuple[float
     return decisions / seconds, decisions / updates, moved, (trainer, batches[-1])
 
 
-def measure(backends: tuple[Name, ...], workers: tuple[int, ...], games: int, updates: int, tables: int) -> tuple[list[Row], Serial]:
+def measure(
+    backends: tuple[Name, ...], workers: tuple[int, ...], games: int, updates: int, tables: int
+) -> tuple[list[Row], Serial]:
     """Measure each backend with each number of workers, and what the driver alone does."""
     deals = -(-games // SEATS)
     tasks = cut(VARIANT, AGENTS, draw_lineups(len(AGENTS), SEATS, deals, SEED), SEED, CHUNK)
@@ -132,7 +136,10 @@ def paper(row: Row, serial: Serial, cores: tuple[int, ...] = (1, 10, 100, 1000))
     the others wait, and the batch crosses the driver's network.
     """
     moved = row.moved or 0.0
-    lines = ["| cores | games/s | the driver enters at most | training, decisions/s | of which learner and network |", "|---|---|---|---|---|"]
+    lines = [
+        "| cores | games/s | the driver enters at most | training, decisions/s | of which learner and network |",
+        "|---|---|---|---|---|",
+    ]
     for n in cores:
         alone = serial.learning + moved / row.batch / NETWORK
         whole = 1 / (row.rollout * n) + alone

@@ -31,9 +31,7 @@ def normal_quantile(confidence: float) -> float:
     return NormalDist().inv_cdf(0.5 + confidence / 2)
 
 
-def ratio_estimate(
-    numerators: npt.ArrayLike, denominators: npt.ArrayLike, confidence: float = 0.95
-) -> Estimate:
+def ratio_estimate(numerators: npt.ArrayLike, denominators: npt.ArrayLike, confidence: float = 0.95) -> Estimate:
     """Sum of ``numerators`` over sum of ``denominators``, both ``(clusters,)``, with each cluster as ONE sample.
 
     The linearised (delta-method) variance of a ratio estimator with its m/(m - 1) correction: Cochran, Sampling
@@ -63,9 +61,7 @@ def mean_estimate(samples: npt.ArrayLike, confidence: float = 0.95) -> Estimate:
     return ratio_estimate(values, np.ones(values.shape), confidence)
 
 
-def share_estimate(
-    numerators: npt.ArrayLike, denominators: npt.ArrayLike, confidence: float = 0.95
-) -> Estimate:
+def share_estimate(numerators: npt.ArrayLike, denominators: npt.ArrayLike, confidence: float = 0.95) -> Estimate:
     """:func:`ratio_estimate` for a share from 0 to 1: the interval stays inside.
 
     A share of exactly 0 or 1 shows no variance, yet is not certain: it gets Wilson's interval, a trial per cluster.

@@ -64,7 +64,9 @@ def nodes_of(graph: Graph, seat: int, num_nodes: int, bids: np.ndarray) -> np.nd
 
 
 @kernel
-def store(graph: Graph, nodes: np.ndarray, num_hands: int, probs: np.ndarray, table: np.ndarray, start: int, bids: np.ndarray) -> int:
+def store(
+    graph: Graph, nodes: np.ndarray, num_hands: int, probs: np.ndarray, table: np.ndarray, start: int, bids: np.ndarray
+) -> int:
     """Write the probabilities of ``nodes``, a row per hand, into a table from ``start``; returns where they end."""
     k = 0
     for node in nodes:
@@ -125,7 +127,9 @@ class Asker:
             probs[asked, Call.CALZA] = window[:, Call.CALZA]
         return probs
 
-    def _ask(self, said: IntArray, length: IntArray, at: IntArray, held: IntArray, phase: Phase) -> npt.NDArray[np.float64]:
+    def _ask(
+        self, said: IntArray, length: IntArray, at: IntArray, held: IntArray, phase: Phase
+    ) -> npt.NDArray[np.float64]:
         observations = np.zeros((at.size, self.look.size), np.int8)
         masks = np.zeros((at.size, num_actions(self.look.max_quantity)), np.int8)
         observe_positions(

@@ -40,9 +40,7 @@ class Result:
     num_deals: int
     decisions: int
     standings: tuple[Standing, ...]  # in the order of ``agents``
-    pairs: dict[
-        tuple[int, int], Estimate
-    ]  # (a, b): how often a is placed before b where both sit; ties count half
+    pairs: dict[tuple[int, int], Estimate]  # (a, b): how often a is placed before b where both sit; ties count half
 
     @property
     def fair_share(self) -> float:

@@ -1,6 +1,6 @@
 """Solve one round from the command line, with progress; a run that was killed goes on with the same command.
 
-    python -m train.solver --variant pascal --dice 2 2 --seconds 3600 --resume pascal-2v2.npz
+python -m train.solver --variant pascal --dice 2 2 --seconds 3600 --resume pascal-2v2.npz
 """
 
 from __future__ import annotations
@@ -70,7 +70,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except ValueError as error:
         print(f"error: {error}", file=sys.stderr)
         return 2
-    print(f"value {solution.value:+.6f} in [{solution.lower:+.6f}, {solution.upper:+.6f}], NashConv {solution.nash_conv:.6f}")
+    print(
+        f"value {solution.value:+.6f} in [{solution.lower:+.6f}, {solution.upper:+.6f}], NashConv {solution.nash_conv:.6f}"
+    )
     print(f"{solution.iterations} iterations, {solution.seconds:.0f} s")
     if o.out is not None:
         solution.table.save(o.out)

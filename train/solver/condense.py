@@ -33,7 +33,9 @@ class Options:
     teacher: tyro.conf.Positional[Path]
     network: tyro.conf.Positional[Path]
     out: tyro.conf.Positional[Path]
-    only: Annotated[tuple[str, ...], tyro.conf.arg(help="the teacher's folders of tables; none: those of the exact agent alone")] = ()
+    only: Annotated[
+        tuple[str, ...], tyro.conf.arg(help="the teacher's folders of tables; none: those of the exact agent alone")
+    ] = ()
     levels: int = 7
 
 
@@ -46,7 +48,9 @@ def condense(o: Options) -> int:
     found = {name: sorted((o.teacher / name).glob("*.npz")) for name in o.only}
     empty = [name for name, paths in found.items() if not paths]
     if empty:
-        raise ValueError(f"{o.teacher} has no tables in {', '.join(empty)}: its folders are {', '.join(sorted(p.name for p in o.teacher.iterdir() if p.is_dir()))}")
+        raise ValueError(
+            f"{o.teacher} has no tables in {', '.join(empty)}: its folders are {', '.join(sorted(p.name for p in o.teacher.iterdir() if p.is_dir()))}"
+        )
     size = 0
     with progress("tables", sum(map(len, found.values())), Console(stderr=True)) as advance:
         for path in chain(*found.values()):
@@ -61,7 +65,9 @@ def condense(o: Options) -> int:
 
 def add_network(folder: Path, network: Path, what: str | None) -> None:
     """Make an agent of a folder of tables: the exact agent's besides them, and a copy of ``network`` where none holds."""
-    shutil.copytree(network, folder / "network", dirs_exist_ok=True, ignore=shutil.ignore_patterns("training.safetensors"))
+    shutil.copytree(
+        network, folder / "network", dirs_exist_ok=True, ignore=shutil.ignore_patterns("training.safetensors")
+    )
     write_card(folder, {"kind": "tabular", "fallback": "network", "exact": True, "what": what, **provenance()})
 
 

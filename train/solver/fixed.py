@@ -36,7 +36,9 @@ def shortest_sequences(graph: Graph, suffixes: SuffixGraph, said: np.ndarray, le
 
 
 @kernel
-def store_nodes(graph: Graph, suffixes: SuffixGraph, nodes: np.ndarray, num_hands: int, probs: np.ndarray, out: np.ndarray) -> None:
+def store_nodes(
+    graph: Graph, suffixes: SuffixGraph, nodes: np.ndarray, num_hands: int, probs: np.ndarray, out: np.ndarray
+) -> None:
     """Write the probabilities of ``nodes``, a row per hand, into a table ``(groups, rows, LANES)``."""
     for k in range(nodes.size):
         node = nodes[k]
@@ -54,11 +56,19 @@ def fixed_table(policy: Policy, tree: PublicTree, suffixes: SuffixGraph, seat: i
     """
     ask, num_hands = Asker(policy, tree, seat), int(tree.num_hands[seat])
     # no sequence is longer than all bids
-    said, length = np.zeros((len(suffixes.bid), len(tree.graph.action)), np.int64), np.zeros(len(suffixes.bid), np.int64)
+    said, length = (
+        np.zeros((len(suffixes.bid), len(tree.graph.action)), np.int64),
+        np.zeros(len(suffixes.bid), np.int64),
+    )
     shortest_sequences(tree.graph, suffixes, said, length)
     nodes = np.flatnonzero((suffixes.seat == seat) & (suffixes.calls + np.diff(suffixes.first) > 1))
     out = np.zeros((-(-num_hands // LANES), int(suffixes.num_rows[seat]), LANES), np.float32)
     for part in np.array_split(nodes, max(1, len(nodes) * num_hands // CHUNK)):
-        probs = ask(said[part], length[part], np.repeat(np.arange(len(part)), num_hands), np.tile(np.arange(num_hands), len(part)))
+        probs = ask(
+            said[part],
+            length[part],
+            np.repeat(np.arange(len(part)), num_hands),
+            np.tile(np.arange(num_hands), len(part)),
+        )
         store_nodes(tree.graph, suffixes, part, num_hands, probs, out)
     return out

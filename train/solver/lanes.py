@@ -59,7 +59,9 @@ def _add_scaled(typing: Any, out: Any, at: Any, factor: Any, values: Any, v: Any
         t = signature.args
         to = _pointer(context, builder, t[0], arguments[0], arguments[1])
         y = builder.load(_pointer(context, builder, t[3], arguments[3], arguments[4]), align=4)
-        builder.store(builder.fadd(builder.load(to, align=4), builder.fmul(_splat(builder, arguments[2]), y)), to, align=4)
+        builder.store(
+            builder.fadd(builder.load(to, align=4), builder.fmul(_splat(builder, arguments[2]), y)), to, align=4
+        )
         return context.get_dummy_value()
 
     return types.void(out, types.int64, types.float32, values, types.int64), code

@@ -110,7 +110,9 @@ def solve_match(
     weights = {s: solvers[s].sums for s in states}
     lower = -best_response_values(v, trees, weights, as_opener=False)[first]
     upper = best_response_values(v, trees, weights, as_opener=True)[first]
-    return MatchSolution((lower + upper) / 2, lower, upper, values, tables, cap_may_matter(v, values), time.monotonic() - start)
+    return MatchSolution(
+        (lower + upper) / 2, lower, upper, values, tables, cap_may_matter(v, values), time.monotonic() - start
+    )
 
 
 def cap_may_matter(v: Variant, values: Values) -> bool:
@@ -177,7 +179,9 @@ class MatchExploitability(Exploitability):
     """The same for a whole game: winner +1, loser -1; the value and the first gain are those of the seat that opens it."""
 
 
-def match_exploitability(policy: Policy, v: Variant | str, num_dice: int | None = None, max_states: int = 30_000_000) -> MatchExploitability:
+def match_exploitability(
+    policy: Policy, v: Variant | str, num_dice: int | None = None, max_states: int = 30_000_000
+) -> MatchExploitability:
     """The exact exploitability of a policy in a whole two-seat game from ``num_dice`` each (by default the variant's).
 
     Bids are those of the variant, with T0 twice ``num_dice``. Raises ``ValueError`` at once for a game whose rounds have more
@@ -205,20 +209,32 @@ def match_bracket(
     """
     v = as_variant(v)
     if v.calza != "off":
-        raise ValueError(f"calza = {v.calza!r}: a round with Calza has more than two outcomes, and its interval does not chain; use calza=off")
+        raise ValueError(
+            f"calza = {v.calza!r}: a round with Calza has more than two outcomes, and its interval does not chain; use calza=off"
+        )
     n = num_dice or v.starting_dice
     # what a best response earns in the rest of the game, at least and at most, where it opens the round and where it does not
     earned: dict[tuple[State, int], tuple[float, float]] = {}
     asked = 0
     for s in states_of(v, n):
         found = bracket(
-            policy, v, s.dice, s.palifico, reach=reach, max_states=max_states, on_progress=on_progress, total=2 * n, spent=s.spent
+            policy,
+            v,
+            s.dice,
+            s.palifico,
+            reach=reach,
+            max_states=max_states,
+            on_progress=on_progress,
+            total=2 * n,
+            spent=s.spent,
         )
         asked += found.num_states
         for me in (0, 1):
             won, lost = (_after(outcomes(v, s, 2 * n), me, earned, sign) for sign in (1, -1))
             if won[0] < lost[1]:
-                raise ValueError(f"in the round {s.dice} winning is worth {won} and losing {lost}: the intervals overlap, use a smaller reach")
+                raise ValueError(
+                    f"in the round {s.dice} winning is worth {won} and losing {lost}: the intervals overlap, use a smaller reach"
+                )
             low, high = ((1 + r) / 2 for r in found.earned[me])
             earned[s, me] = low * won[0] + (1 - low) * lost[0], high * won[1] + (1 - high) * lost[1]
     first = State((n, n))

@@ -80,7 +80,9 @@ def round_value(outcome: Outcome) -> float:
     return outcome.round_return
 
 
-def pay_table(variant: Variant, state: State, value: Value = round_value, total: int | None = None) -> npt.NDArray[np.float64]:
+def pay_table(
+    variant: Variant, state: State, value: Value = round_value, total: int | None = None
+) -> npt.NDArray[np.float64]:
     """What each ``[caller, Ending]`` pays to seat 0, ``(2, 4)``, each outcome being worth ``value``."""
     table = np.zeros((2, len(Ending)))
     for (caller, ending), outcome in outcomes(variant, state, total).items():

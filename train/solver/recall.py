@@ -88,7 +88,11 @@ class RecallSolver:
         self.regrets, self.sums = self._tables(), self._tables()
         self.share = share if against else 0.0
         self.fixed = [fixed_table(against, tree, self.graph, seat) for seat in (0, 1)] if against and share else None
-        self.met = f", {self.share} of it against the agent {weights_hash(dict(zip('01', self.fixed, strict=True)))}" if self.fixed else ""
+        self.met = (
+            f", {self.share} of it against the agent {weights_hash(dict(zip('01', self.fixed, strict=True)))}"
+            if self.fixed
+            else ""
+        )
         self.set_pay(pay)
 
     def _check_size(self) -> None:
@@ -100,7 +104,9 @@ class RecallSolver:
             )
 
     def _tables(self) -> tuple[Float32Array, Float32Array]:
-        first, second = (np.zeros((g, int(n), LANES), np.float32) for g, n in zip(self.groups, self.graph.num_rows, strict=True))
+        first, second = (
+            np.zeros((g, int(n), LANES), np.float32) for g, n in zip(self.groups, self.graph.num_rows, strict=True)
+        )
         return first, second
 
     @property
@@ -113,7 +119,12 @@ class RecallSolver:
         quantity = self.tree.graph.quantity
         self.sides = [
             [
-                Side(seat, quantity, self._lanes(seat, range(g * LANES, (g + 1) * LANES)), np.ascontiguousarray(seat_view(pay, seat), np.float32))
+                Side(
+                    seat,
+                    quantity,
+                    self._lanes(seat, range(g * LANES, (g + 1) * LANES)),
+                    np.ascontiguousarray(seat_view(pay, seat), np.float32),
+                )
                 for g in range(self.groups[seat])
             ]
             for seat in (0, 1)
@@ -138,7 +149,12 @@ class RecallSolver:
         rooms: SimpleQueue[Room] = SimpleQueue()
         rows, nodes = int(self.graph.num_rows.max()), len(self.graph.bid)
         for _ in range(self.threads):
-            shapes = [(rows, LANES)] * 2 + [(nodes, LANES)] + [(nodes, LANES, LANES)] * 2 + [(2, LANES, LANES), self._most_actions]
+            shapes = (
+                [(rows, LANES)] * 2
+                + [(nodes, LANES)]
+                + [(nodes, LANES, LANES)] * 2
+                + [(2, LANES, LANES), self._most_actions]
+            )
             rooms.put(Room(*(np.zeros(shape, np.float32) for shape in shapes)))
         return rooms
 
@@ -218,7 +234,10 @@ class RecallSolver:
 
     def table(self) -> RoundTable:
         """The average strategies."""
-        flat = [np.moveaxis(s, 0, 1).reshape(s.shape[1], -1)[:, :n].ravel() for s, n in zip(self.sums, self.tree.num_hands, strict=True)]
+        flat = [
+            np.moveaxis(s, 0, 1).reshape(s.shape[1], -1)[:, :n].ravel()
+            for s, n in zip(self.sums, self.tree.num_hands, strict=True)
+        ]
         return RoundTable(self.tree, flat, recall=self.recall)
 
     @property
@@ -282,7 +301,10 @@ def run(o: Options) -> dict[str, Any]:
     if kept.exists():
         solver.load(kept)
     entries = sum(s.size for s in solver.sums)
-    print(f"{solver.what}: {solver.num_states:,} information states, tables of {8 * entries / 2**20:,.0f} MB", file=sys.stderr)
+    print(
+        f"{solver.what}: {solver.num_states:,} information states, tables of {8 * entries / 2**20:,.0f} MB",
+        file=sys.stderr,
+    )
     spent = iterate_for(solver, o.seconds, kept, o.save_every)
     table = rounded(solver.table(), o.levels)
     table.save(o.out / "table.npz")
@@ -337,9 +359,17 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except ValueError as error:
         print(f"error: {error}", file=sys.stderr)
         return 2
-    exact = f"NashConv {card['nash_conv']:.4f} (exact)" if "nash_conv" in card else "NashConv: too large for an exact answer"
-    print(f"{card['iterations']} iterations in {card['seconds']} s, value in self-play {card['value_in_self_play']:+.5f}, {exact}")
-    print(f"the agent is in {o.out}: python -m train.evaluate.arena --agents {o.out} inference --variant {o.variant} --seats 2")
+    exact = (
+        f"NashConv {card['nash_conv']:.4f} (exact)"
+        if "nash_conv" in card
+        else "NashConv: too large for an exact answer"
+    )
+    print(
+        f"{card['iterations']} iterations in {card['seconds']} s, value in self-play {card['value_in_self_play']:+.5f}, {exact}"
+    )
+    print(
+        f"the agent is in {o.out}: python -m train.evaluate.arena --agents {o.out} inference --variant {o.variant} --seats 2"
+    )
     return 0
 
 

@@ -171,7 +171,9 @@ def call_values(side: Side, sample: Sample, bid: int, caller: int, call: int, ca
 
 
 @kernel
-def add_regrets(graph: SuffixGraph, node: int, sample: Sample, room: Room, base: np.ndarray, regrets: np.ndarray) -> None:
+def add_regrets(
+    graph: SuffixGraph, node: int, sample: Sample, room: Room, base: np.ndarray, regrets: np.ndarray
+) -> None:
     """Add to the regrets of one node: the values of its actions less its own, by the chance of each pair of hands."""
     values, called, joint, children = room.values, room.called, room.joint, graph.children
     calls, row, start = graph.calls[node], graph.row[node], graph.first[node]
@@ -196,7 +198,14 @@ def fill_values(graph: SuffixGraph, side: Side, sample: Sample, room: Room, lear
 
     With ``learn`` the group's regrets are updated, by the chances in ``room.joint``.
     """
-    bids, seats, all_calls, first, children, rows = graph.bid, graph.seat, graph.calls, graph.first, graph.children, graph.row
+    bids, seats, all_calls, first, children, rows = (
+        graph.bid,
+        graph.seat,
+        graph.calls,
+        graph.first,
+        graph.children,
+        graph.row,
+    )
     values, called, sigma, opp_sigma = room.values, room.called, room.sigma, sample.sigma
     base = np.zeros(LANES, np.float32)
     for node in range(bids.size - 1, -1, -1):
@@ -228,7 +237,13 @@ def fill_values(graph: SuffixGraph, side: Side, sample: Sample, room: Room, lear
 
 @kernel
 def begin_update(
-    graph: SuffixGraph, seat: int, exploration: float, discounts: np.ndarray, room: Room, regrets: np.ndarray, sums: np.ndarray
+    graph: SuffixGraph,
+    seat: int,
+    exploration: float,
+    discounts: np.ndarray,
+    room: Room,
+    regrets: np.ndarray,
+    sums: np.ndarray,
 ) -> None:
     """The strategy of a group, from its regrets, into the room and its sums; all discounted (positive regrets, negative, sums)."""
     match_group(graph, seat, regrets, room.positive, room.sigma)
@@ -247,7 +262,9 @@ def update_group(graph: SuffixGraph, side: Side, sample: Sample, room: Room, reg
 
 
 @kernel
-def group_value(graph: SuffixGraph, side: Side, sample: Sample, room: Room, weights: np.ndarray, out: np.ndarray) -> None:
+def group_value(
+    graph: SuffixGraph, side: Side, sample: Sample, room: Room, weights: np.ndarray, out: np.ndarray
+) -> None:
     """Add to ``out`` what a group playing by ``weights`` earns, hand by hand, against a sample."""
     match_group(graph, side.seat, weights, room.positive, room.sigma)
     fill_values(graph, side, sample, room, False, weights)

@@ -14,7 +14,9 @@ LEVELS = 4095  # a shipped weight is a whole number up to this
 
 
 @kernel
-def round_block(weights: np.ndarray, start: int, actions: int, hands: int, h: int, levels: int, out: np.ndarray) -> None:
+def round_block(
+    weights: np.ndarray, start: int, actions: int, hands: int, h: int, levels: int, out: np.ndarray
+) -> None:
     """Write the weights of one hand in one block as whole numbers up to ``levels``, in proportion to their largest."""
     most = 0.0
     for a in range(actions):
@@ -25,7 +27,9 @@ def round_block(weights: np.ndarray, start: int, actions: int, hands: int, h: in
 
 
 @kernel
-def round_table(graph: Graph, depth: int, acts_first: bool, hands: int, weights: np.ndarray, levels: int, out: np.ndarray) -> None:
+def round_table(
+    graph: Graph, depth: int, acts_first: bool, hands: int, weights: np.ndarray, levels: int, out: np.ndarray
+) -> None:
     """Round a seat's flat table into ``out``; blocks that its rounded strategy never reaches stay 0.
 
     Leaving them out changes nothing that an opponent could gain: it cannot bring the seat there either.
@@ -62,7 +66,9 @@ def round_table(graph: Graph, depth: int, acts_first: bool, hands: int, weights:
 
 
 @kernel
-def round_suffixes(graph: SuffixGraph, seat: int, hands: int, weights: np.ndarray, levels: int, out: np.ndarray) -> None:
+def round_suffixes(
+    graph: SuffixGraph, seat: int, hands: int, weights: np.ndarray, levels: int, out: np.ndarray
+) -> None:
     """The same for rows as of the suffixes of a recall-limited table."""
     reach = np.zeros((graph.bid.size, hands), np.bool_)
     reach[ROOT] = True
@@ -85,7 +91,9 @@ def rounded(table: RoundTable, levels: int = LEVELS) -> RoundTable:
     for seat in (0, 1):
         out = np.zeros(table.weights[seat].size, np.uint16 if levels > 255 else np.uint8)
         if table.suffixes is None:
-            round_table(tree.graph, depth_of(tree.graph) + 2, seat == 0, tree.num_hands[seat], table.weights[seat], levels, out)
+            round_table(
+                tree.graph, depth_of(tree.graph) + 2, seat == 0, tree.num_hands[seat], table.weights[seat], levels, out
+            )
         else:
             round_suffixes(table.suffixes, seat, tree.num_hands[seat], table.weights[seat], levels, out)
         weights.append(out)

@@ -113,7 +113,9 @@ class RoundSolver:
         with reading(path, "the state of a round's solution") as file:
             what = str(file["variant"]), tuple(file["dice"].tolist()), bool(file["palifico"])
             if what != (str(self.tree.variant), self.tree.dice, self.tree.palifico):
-                raise ValueError(f"{path} holds the round {what}, not {(str(self.tree.variant), self.tree.dice, self.tree.palifico)}")
+                raise ValueError(
+                    f"{path} holds the round {what}, not {(str(self.tree.variant), self.tree.dice, self.tree.palifico)}"
+                )
             for seat in (0, 1):
                 self.regrets[seat][:] = file[f"regrets{seat}"]
                 self.sums[seat][:] = file[f"sums{seat}"]
@@ -187,4 +189,8 @@ def solve_round(
 
 def print_report(iterations: int, seconds: float, lower: float, upper: float) -> None:
     """One line of progress."""
-    print(f"{iterations:6d} iterations {seconds:7.1f} s  value in [{lower:.6f}, {upper:.6f}]  NashConv {upper - lower:.2e}", file=sys.stderr, flush=True)
+    print(
+        f"{iterations:6d} iterations {seconds:7.1f} s  value in [{lower:.6f}, {upper:.6f}]  NashConv {upper - lower:.2e}",
+        file=sys.stderr,
+        flush=True,
+    )

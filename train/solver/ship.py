@@ -1,6 +1,6 @@
 """Make the tables that the exact agent ships with: solve, round to small integers, judge what is shipped.
 
-    python -m train.solver.ship --out agents/checkpoints/exact
+python -m train.solver.ship --out agents/checkpoints/exact
 """
 
 from __future__ import annotations
@@ -71,7 +71,9 @@ def write_card(folder: Path, new: Mapping[str, str]) -> None:
     lines = path.read_text(encoding="utf-8").splitlines() if path.exists() else []
     known = {line.split("`")[1].removesuffix(".npz"): line for line in lines if line.startswith("| `")}
     known.update(new)
-    path.write_text(CARD.replace("{rows}", "\n".join(known[i.name] for i in ITEMS if i.name in known)), encoding="utf-8")
+    path.write_text(
+        CARD.replace("{rows}", "\n".join(known[i.name] for i in ITEMS if i.name in known)), encoding="utf-8"
+    )
 
 
 CARD = """# The exact agent's tables

@@ -85,7 +85,9 @@ def solve(o: Options, v: Variant, s: State, pay: npt.NDArray[np.float64]) -> tup
     if sum(tree.num_entries) * BYTES_PER_ENTRY <= o.exact_gib * 2**30:
         exact = RoundSolver(tree, pay, o.threads)
         lower, upper = exact.run(o.seconds, o.target, print_report)
-        found = Solved("exact", (lower + upper) / 2, lower, upper, tree.num_states, exact.iterations, time.monotonic() - start)
+        found = Solved(
+            "exact", (lower + upper) / 2, lower, upper, tree.num_states, exact.iterations, time.monotonic() - start
+        )
         return rounded(RoundTable(tree, exact.sums, (lower, upper)), LEVELS), found
     against = find_agent(o.against, v) if o.against else None
     limited = RecallSolver(tree, pay, recall_of(o, tree), o.threads, against=against, share=o.share)
@@ -94,7 +96,9 @@ def solve(o: Options, v: Variant, s: State, pay: npt.NDArray[np.float64]) -> tup
     else:
         limited.iterate(o.iterations)
     value, seconds = limited.value(), time.monotonic() - start
-    return rounded(limited.table(), 255), Solved(f"recall {limited.recall}", value, None, None, limited.num_states, limited.iterations, seconds)
+    return rounded(limited.table(), 255), Solved(
+        f"recall {limited.recall}", value, None, None, limited.num_states, limited.iterations, seconds
+    )
 
 
 def recall_of(o: Options, tree: PublicTree) -> int:
@@ -120,7 +124,9 @@ def chained(plain: float, pay: npt.NDArray[np.float64]) -> float:
     """
     lost, won = pay[0, 0], pay[0, 1]
     if won < lost:
-        raise ValueError(f"winning a round is worth {won:.4f} and losing it {lost:.4f}: its table does not hold in this game")
+        raise ValueError(
+            f"winning a round is worth {won:.4f} and losing it {lost:.4f}: its table does not hold in this game"
+        )
     return float((won + lost) / 2 + plain * (won - lost) / 2)
 
 
@@ -165,7 +171,9 @@ def run(o: Options) -> dict[str, Any]:
     if o.alone:
         return run_alone(o, v)
     if v.calza != "off" and v.palifico == "once":
-        raise ValueError(f"{v}: a round with Calza is worth another table for each seat that may still have its palifico")
+        raise ValueError(
+            f"{v}: a round with Calza is worth another table for each seat that may still have its palifico"
+        )
     states, folder = states_of(v, o.starting_dice), Folder(o)
     values: Values = dict.fromkeys(states, 0.0)
     calza = v.calza != "off"
@@ -183,7 +191,9 @@ def run(o: Options) -> dict[str, Any]:
         "value": values[first], "values": {f"{name_of(s)}, palifico spent {s.spent}": values[s] for s in states}, **provenance()
     }  # fmt: skip
     folder.write()
-    write_card(o.out, {"kind": "recall", "fallback": "inference", "what": f"{v}, all rounds from {o.starting_dice} dice"})
+    write_card(
+        o.out, {"kind": "recall", "fallback": "inference", "what": f"{v}, all rounds from {o.starting_dice} dice"}
+    )
     return folder.all
 
 
@@ -195,7 +205,16 @@ def run_alone(o: Options, v: Variant) -> dict[str, Any]:
         if name_of(s) not in folder.known and table_key(PublicTree(v, s.dice)) not in shipped:
             print(name_of(s), file=sys.stderr)
             folder.add(name_of(s), name_of(s), *solve(o, v, s, plain_pay(v, s)))
-    write_card(o.out, {"kind": "recall", "fallback": "inference", "exact": True, "what": f"{v}, rounds from {o.starting_dice} dice", **provenance()})
+    write_card(
+        o.out,
+        {
+            "kind": "recall",
+            "fallback": "inference",
+            "exact": True,
+            "what": f"{v}, rounds from {o.starting_dice} dice",
+            **provenance(),
+        },
+    )
     return folder.all
 
 
@@ -209,7 +228,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return 2
     for name, r in found["rounds"].items():
         bracket = f" in [{r['lower']:+.4f}, {r['upper']:+.4f}]" if r["lower"] is not None else ", self-play"
-        print(f"{name:24s} {r['method']:10s} value {r['value']:+.4f}{bracket}, {r['num_states']:,} information states, {r['seconds']:.0f} s")
+        print(
+            f"{name:24s} {r['method']:10s} value {r['value']:+.4f}{bracket}, {r['num_states']:,} information states, {r['seconds']:.0f} s"
+        )
     if not o.alone:
         print(f"the game is worth {found['game']['value']:+.4f} to the seat that opens it")
     print(f"the agent is in {o.out}")

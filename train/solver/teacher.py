@@ -53,8 +53,17 @@ def make(o: Options) -> None:
         folder = o.out / "".join(c if c.isalnum() or c == "_" else "-" for c in v)
         run(
             TablesOptions(
-                folder, v, o.starting_dice, exact_gib=0.0, recall=o.recall, max_states=o.max_states, iterations=o.iterations,
-                threads=o.threads, alone=True, against=o.against, share=o.share,
+                folder,
+                v,
+                o.starting_dice,
+                exact_gib=0.0,
+                recall=o.recall,
+                max_states=o.max_states,
+                iterations=o.iterations,
+                threads=o.threads,
+                alone=True,
+                against=o.against,
+                share=o.share,
             )
         )
     # others may have solved, or solve now, what lies beside

@@ -94,7 +94,12 @@ class Traversal:
     def set_pay(self, pay: npt.NDArray[np.float64]) -> None:
         """Pay the endings by another table, ``(2, 4)``, as to seat 0."""
         self.sides = [
-            Sides(self.tree.graph, self.need(seat), self.counts[1 - seat], np.ascontiguousarray(seat_view(pay, seat), self.dtype))
+            Sides(
+                self.tree.graph,
+                self.need(seat),
+                self.counts[1 - seat],
+                np.ascontiguousarray(seat_view(pay, seat), self.dtype),
+            )
             for seat in (0, 1)
         ]
 
@@ -127,7 +132,12 @@ class Traversal:
         self, seat: int, do: Do, weights: Weights, sums: npt.NDArray[Any] | None = None, discounts: Any = _NO_DISCOUNTS
     ) -> float:
         """Walk for ``seat`` against the other; returns the value to ``seat``. ``Do.UPDATE`` changes weights and sums."""
-        arguments = (weights[seat], weights[1 - seat], weights[seat] if sums is None else sums, np.array(discounts, self.dtype))
+        arguments = (
+            weights[seat],
+            weights[1 - seat],
+            weights[seat] if sums is None else sums,
+            np.array(discounts, self.dtype),
+        )
         # own reach matters to the average strategy alone; without it a walk stops where the opponent never comes
         own = np.ones(self.tree.num_hands[seat]) if do == Do.UPDATE else np.zeros(self.tree.num_hands[seat])
         root = (NO_BID, seat == 0, 0, 0)

@@ -53,7 +53,9 @@ class Scratch(NamedTuple):
     opp_reach: np.ndarray  # (depth, opponent's hands)
     own_probs: np.ndarray  # (depth, actions + 1, own hands)
     opp_probs: np.ndarray  # (depth, actions + 1, opponent's hands)
-    values: np.ndarray  # (depth, actions + 1, own hands), the node's own after its actions; of an opponent's node in [0]
+    values: (
+        np.ndarray
+    )  # (depth, actions + 1, own hands), the node's own after its actions; of an opponent's node in [0]
     tail: np.ndarray  # (opponent's dice + 4,)
     called: np.ndarray  # (depth, opponent's hands): its reach when it calls
 
@@ -214,7 +216,13 @@ def walk(
     """
     # One long function on purpose: taken out of their tuples inside the loop, or handed on to more helpers, arrays
     # count references, over which threads fight; that made the walk two to eight times slower.
-    calls, first, raises, nodes, rows = sides.graph.calls, sides.graph.first, sides.graph.raises, sides.graph.nodes, sides.graph.rows
+    calls, first, raises, nodes, rows = (
+        sides.graph.calls,
+        sides.graph.first,
+        sides.graph.raises,
+        sides.graph.nodes,
+        sides.graph.rows,
+    )
     need, opp_counts, pay = sides.need, sides.opp_counts, sides.pay
     x_bid, x_child, x_start, tail, called = x.bid, x.child, x.start, x.tail, x.called
     own_reach, opp_reach, own_probs, opp_probs, values = x.own_reach, x.opp_reach, x.own_probs, x.opp_probs, x.values

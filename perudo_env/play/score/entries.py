@@ -98,7 +98,9 @@ def from_json(kind: str, text: str) -> Entry:
         values = json.loads(text)
         if not isinstance(values, dict) or set(values) != {f.name for f in fields(made)}:
             raise ValueError
-        entry: Entry = made(**{key: tuple(value) if isinstance(value, list) else value for key, value in values.items()})
+        entry: Entry = made(
+            **{key: tuple(value) if isinstance(value, list) else value for key, value in values.items()}
+        )
         if not all(_is_of(getattr(entry, f.name), str(f.type)) for f in fields(made)):
             raise ValueError
     except (KeyError, TypeError, ValueError) as error:
@@ -146,7 +148,9 @@ def table_variant(preset: str, dice: int | None = None, calza: bool | None = Non
     A sheet shows how many dice everybody has, so counts are public. Raises ``ScoreError`` for what is not one.
     """
     if preset not in RULE_TEXTS:
-        raise ScoreError(N_("{preset} is not a set of rules: use one of {known}"), preset=preset, known=", ".join(RULE_TEXTS))
+        raise ScoreError(
+            N_("{preset} is not a set of rules: use one of {known}"), preset=preset, known=", ".join(RULE_TEXTS)
+        )
     base = variant(preset, dice_counts="public")
     changes: dict[str, Any] = {} if dice is None else {"starting_dice": dice}
     if calza is not None and calza != (base.calza != "off"):
@@ -165,5 +169,7 @@ def read_variant(text: str) -> Variant:
     except ValueError as error:
         raise ScoreError("{error}", error=error) from error
     if read.rounds == "one":
-        raise ScoreError(N_("{preset} is not a set of rules: use one of {known}"), preset=text, known=", ".join(RULE_TEXTS))
+        raise ScoreError(
+            N_("{preset} is not a set of rules: use one of {known}"), preset=text, known=", ".join(RULE_TEXTS)
+        )
     return read

@@ -89,7 +89,11 @@ class Table:
 
     def place_of(self, player: str) -> int:
         """The place of a player; of one who was not there yet, that of those who sat out."""
-        return self.places[self.players.index(player)] if player in self.players else int(self.states[0]["num_players"]) + 1
+        return (
+            self.places[self.players.index(player)]
+            if player in self.players
+            else int(self.states[0]["num_players"]) + 1
+        )
 
     def took_part(self, player: str) -> bool:
         """Whether a player began this game with dice."""
@@ -98,7 +102,9 @@ class Table:
     def settle(self, player: str, change: int) -> None:
         """End the round: ``player`` lost a die (-1) or said a right Calza (+1)."""
         if player not in self.players:
-            raise ScoreError(N_("{name} does not play: the players are {known}"), name=player, known=", ".join(self.players))
+            raise ScoreError(
+                N_("{name} does not play: the players are {known}"), name=player, known=", ".join(self.players)
+            )
         seat = self.players.index(player)
         if self.is_over:
             raise ScoreError(N_("the game is over: start the next one"))
@@ -201,7 +207,9 @@ class Evening:
         playing = entry.playing or self.players
         for name in (*playing, *filter(None, [entry.opener])):
             if name not in self.players:
-                raise ScoreError(N_("{name} does not play: the players are {known}"), name=name, known=", ".join(self.players))
+                raise ScoreError(
+                    N_("{name} does not play: the players are {known}"), name=name, known=", ".join(self.players)
+                )
         if entry.opener and entry.opener not in playing:
             raise ScoreError(N_("{name} sits out and cannot open"), name=entry.opener)
         if len(set(playing)) < 2:

@@ -109,7 +109,9 @@ class Keeper:
         answers: list[Opened] = []
 
         def attempt() -> None:
-            players = checked_names(tuple(self.ask(_("Players, in seating order, clockwise, with commas between:")).split(",")))
+            players = checked_names(
+                tuple(self.ask(_("Players, in seating order, clockwise, with commas between:")).split(","))
+            )
             preset = self.ask(_("Rules ({known}):", known=", ".join(RULE_TEXTS)), "marquoir")
             dice = self.ask(_("Dice each (3, 5 or 6):"), "5")
             if not re.fullmatch(r"[1-6]", dice):
@@ -189,7 +191,9 @@ class Keeper:
         whole = [p for p in players if p.casefold() == word]
         found = whole or [p for p in players if word and p.casefold().startswith(word)]
         if len(found) != 1:
-            raise ScoreError(N_("{name} does not play: the players are {known}"), name=text.strip() or "?", known=", ".join(players))
+            raise ScoreError(
+                N_("{name} does not play: the players are {known}"), name=text.strip() or "?", known=", ".join(players)
+            )
         return found[0]
 
     def _enter(self, entry: Entry) -> None:
@@ -216,7 +220,13 @@ class Keeper:
         if table is not None:
             self.say(w.gettext("Game {n}.", n=len(evening.tables)))
             for player, dice, place in zip(table.players, table.dice, table.places, strict=True):
-                here = dice_left(dice, w) if not place else ordinal(place, w) if table.took_part(player) else w.gettext("sits out")
+                here = (
+                    dice_left(dice, w)
+                    if not place
+                    else ordinal(place, w)
+                    if table.took_part(player)
+                    else w.gettext("sits out")
+                )
                 self.say(f"  {player}: {here}")
             self.say(*say_next(table, w))
         if any(done.is_over for done in evening.tables):

@@ -19,7 +19,11 @@ from perudo_env.play.words import Words, words
 def _template(language: str) -> Template:
     texts = words(language)
     env = Environment(
-        loader=PackageLoader("perudo_env.play"), autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
+        loader=PackageLoader("perudo_env.play"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
     )
     env.globals.update(_=texts.gettext, words=texts)
     return env.get_template("score/sheet.html")

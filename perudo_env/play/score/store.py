@@ -99,7 +99,9 @@ class Store:
         with self._transaction() as db:
             kept = self._read(db, evening)
             if expected is not None and expected != len(kept.entries):
-                raise OutOfDateError(N_("this sheet was out of date, and nothing was entered: look at it as it stands now"))
+                raise OutOfDateError(
+                    N_("this sheet was out of date, and nothing was entered: look at it as it stands now")
+                )
             after = Kept(kept.id, kept.at, (*kept.entries, entry))
             _ = after.evening
             self._insert(db, evening, len(kept.entries), entry)

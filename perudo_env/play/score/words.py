@@ -45,7 +45,11 @@ def say_next(table: Table, w: Words) -> list[str]:
         order = sorted((p for p in table.players if table.took_part(p)), key=table.place_of)
         places = ", ".join(f"{ordinal(table.place_of(p), w)} {p}" for p in order)
         return [*said, w.gettext("Places: {places}.", places=places)]
-    said = [w.gettext("Palifico! The face of the opening bid binds everybody, and Pacos are not wild.")] if table.palifico else []
+    said = (
+        [w.gettext("Palifico! The face of the opening bid binds everybody, and Pacos are not wild.")]
+        if table.palifico
+        else []
+    )
     return [*said, w.gettext("{name} opens round {round}.", name=table.opener, round=table.round)]
 
 
@@ -53,7 +57,11 @@ def say_standings(evening: Evening, w: Words) -> list[str]:
     """The evening's ranking, a line per player."""
     lines = []
     for s in evening.standings():
-        counted = w.ngettext("{n} point", "{n} points", s.points) if evening.scoring == "places" else w.ngettext("{n} win", "{n} wins", s.points)
+        counted = (
+            w.ngettext("{n} point", "{n} points", s.points)
+            if evening.scoring == "places"
+            else w.ngettext("{n} win", "{n} wins", s.points)
+        )
         games = w.ngettext("{n} game", "{n} games", s.games)
         lines.append(f"{s.rank}. {s.player}: {counted} ({games})")
     return lines

@@ -131,7 +131,9 @@ class Frames:
             "waiting": sorted(waiting),
             "still_in": sorted(s for s in screen.seats if sc.alive[s]),
             # as long as it stays the same, what somebody has begun to enter stays on the screen
-            "key": "|".join(map(str, (stage.value, sc.round, len(sc.bids), sc.in_calza_window, screen.shown, mine, room.saved_as))),
+            "key": "|".join(
+                map(str, (stage.value, sc.round, len(sc.bids), sc.in_calza_window, screen.shown, mine, room.saved_as))
+            ),
         }
 
     def _pass_screen_round(self, room: Room, screen: Screen) -> None:

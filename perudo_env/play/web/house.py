@@ -25,11 +25,13 @@ def environment(language: str) -> Environment:
     """The templates in a language."""
     texts = words(language)
     env = Environment(
-        loader=PackageLoader("perudo_env.play"), autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
+        loader=PackageLoader("perudo_env.play"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
     )
-    env.globals.update(
-        _=texts.gettext, ngettext=texts.ngettext, words=texts, level=texts.level, max=max, round=round
-    )
+    env.globals.update(_=texts.gettext, ngettext=texts.ngettext, words=texts, level=texts.level, max=max, round=round)
     return env
 
 
@@ -37,7 +39,11 @@ class House:
     """The state of a server."""
 
     def __init__(
-        self, lineup: Lineup, archive: Archive, extra_links: tuple[tuple[str, str], ...] = (), shelf: Shelf | None = None
+        self,
+        lineup: Lineup,
+        archive: Archive,
+        extra_links: tuple[tuple[str, str], ...] = (),
+        shelf: Shelf | None = None,
     ) -> None:
         self.lineup, self.archive, self.rooms = lineup, archive, Rooms()
         self.extra_links, self.shelf = extra_links, shelf
@@ -68,7 +74,11 @@ class House:
         """A page that no cache keeps, in the language of the request."""
         texts = words_of(request)
         _ = texts.gettext
-        links = [("/rules", _("Rules")), ("/games", _("Games played")), *((href, _(label)) for href, label in self.extra_links)]
+        links = [
+            ("/rules", _("Rules")),
+            ("/games", _("Games played")),
+            *((href, _(label)) for href, label in self.extra_links),
+        ]
         path = request.url.path
         here = path + (f"?{request.url.query}" if request.url.query else "") if request.method == "GET" else "/"
         html = environment(texts.language).get_template(template).render(

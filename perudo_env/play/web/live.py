@@ -110,7 +110,11 @@ def _do(message: Message, room: Room, screen: Screen) -> str | None:
 def _act(seat: int, action: str, room: Room, screen: Screen) -> str | None:
     _ = screen.words.gettext
     if room.stage is not Stage.PLAY:
-        return _("The dice of the last round lie open: wait for the next one.") if room.stage is Stage.REVEAL else _("Nobody is to act now.")
+        return (
+            _("The dice of the last round lie open: wait for the next one.")
+            if room.stage is Stage.REVEAL
+            else _("Nobody is to act now.")
+        )
     try:
         room.act(seat, action)
     except NotYourTurnError:

@@ -71,7 +71,9 @@ def replay(request: Request, name: str, step: int = 1) -> Response:
     return _replay(house_of(request), request, game_of(request, name), step)
 
 
-def _replay(house: House, request: Request, game: SavedGame, number: int, checked: str | None = None, fault: str | None = None) -> Response:
+def _replay(
+    house: House, request: Request, game: SavedGame, number: int, checked: str | None = None, fault: str | None = None
+) -> Response:
     taken = _steps(game.record)
     number = min(max(number, 1), len(taken))
     at = taken[number - 1]
@@ -96,8 +98,16 @@ async def check_dice(request: Request, name: str) -> Response:
     try:
         verify_saved(game.data)
     except (ValueError, KeyError) as error:
-        return _replay(house_of(request), request, game, 1, fault=texts.gettext("The dice are not those that were promised: {why}", why=error))
-    done = texts.gettext("All dice were rolled again from the seed and agree, and seed and salt give the fingerprint that was shown.")
+        return _replay(
+            house_of(request),
+            request,
+            game,
+            1,
+            fault=texts.gettext("The dice are not those that were promised: {why}", why=error),
+        )
+    done = texts.gettext(
+        "All dice were rolled again from the seed and agree, and seed and salt give the fingerprint that was shown."
+    )
     return _replay(house_of(request), request, game, 1, checked=done)
 
 
@@ -112,4 +122,3 @@ def saved_game(request: Request, name: str) -> Response:
 def record(request: Request, name: str) -> Response:
     """The record alone, as text."""
     return PlainTextResponse(game_of(request, name).record + "\n")
-

@@ -121,7 +121,9 @@ def _variant(form: Mapping[str, str], words: Words) -> Variant:
         return variant(form.get("variant", "classic"), **overrides)
     except ContradictionError as error:
         named = (
-            words.gettext("“{title}: {value}”", title=getattr(TITLES[s], words.language), value=value_name(s, v, words.language))
+            words.gettext(
+                "“{title}: {value}”", title=getattr(TITLES[s], words.language), value=value_name(s, v, words.language)
+            )
             for s, v in error.switches.items()
         )
         raise SetupError(words.gettext("These do not go together: {switches}.", switches=", ".join(named))) from None
@@ -131,5 +133,7 @@ def _variant(form: Mapping[str, str], words: Words) -> Variant:
 
 def _number(text: str, least: int, most: int, what: str, words: Words) -> int:
     if not re.fullmatch(r"[0-9]{1,20}", text.strip()) or not least <= int(text) <= most:
-        raise SetupError(words.gettext("{what}: give a whole number from {least} to {most}.", what=what, least=least, most=most))
+        raise SetupError(
+            words.gettext("{what}: give a whole number from {least} to {most}.", what=what, least=least, most=most)
+        )
     return int(text)

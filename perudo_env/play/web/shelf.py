@@ -37,7 +37,9 @@ class Shelf:
         unfinished = self.folder / f".{room.id}.tmp"
         try:
             self.folder.mkdir(parents=True, exist_ok=True)
-            with os.fdopen(os.open(unfinished, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "w", encoding="utf-8") as file:
+            with os.fdopen(
+                os.open(unfinished, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "w", encoding="utf-8"
+            ) as file:
                 json.dump(data, file, ensure_ascii=False)
             unfinished.replace(self.folder / f"{room.id}.json")
         except OSError:

@@ -72,7 +72,14 @@ async def open_table(request: Request) -> Response:
         house.open(room)
     except UnseatedError as error:
         _ = texts.gettext
-        return _home(request, form, _("{agent} does not play by these rules with so many seats: choose another.", agent=texts.level(error.agent)))
+        return _home(
+            request,
+            form,
+            _(
+                "{agent} does not play by these rules with so many seats: choose another.",
+                agent=texts.level(error.agent),
+            ),
+        )
     except ValueError as error:
         return _home(request, form, str(error))
     answer = RedirectResponse(f"/t/{room.id}", 303)
