@@ -7,10 +7,12 @@ from collections.abc import Callable
 from functools import cache
 from hashlib import sha256
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 import numba
 import numpy as np
+from numba.core.dispatcher import Dispatcher
 
 jit_disabled = bool(getattr(numba.config, "DISABLE_JIT", 0))
 if jit_disabled:
@@ -18,29 +20,45 @@ if jit_disabled:
     np.seterr(over="ignore")
 
 
-
-@cache
-def _sources(folder: Path) -> str:
-    """A digest of all Python files in a folder."""
-    digest = sha256()
-    for path in sorted(folder.glob("*.py")):
-        digest.update(path.read_bytes())
-    return digest.hexdigest()
-
-
 def kernel(function: Callable[..., Any]) -> Any:
     """The decorator of every compiled function; ``NUMBA_DISABLE_JIT=1`` turns it off for a debugger or coverage.
 
-    Numba trusts a kernel on disk as long as the kernel's own file is unchanged, even if one that it calls, in another
-    file, has changed. So the stamp it compares is widened to all sources of the engine and of the kernel's folder.
+    Numba trusts a kernel on disk as long as the kernel's own file has its old time and size, even if one that it calls,
+    in another file, has changed. So its stamp is replaced by :func:`_stamp`.
     """
     if jit_disabled:
         return function
     dispatcher: Any = numba.njit(cache=True, nogil=True)(function)
-    own = Path(function.__code__.co_filename).parent
-    on_disk = dispatcher._cache._cache_file
-    on_disk._source_stamp = (on_disk._source_stamp, _sources(Path(__file__).parent), _sources(own))
+    dispatcher._cache._cache_file._source_stamp = _stamp(function)
     return dispatcher
+
+
+def _stamp(function: Callable[..., Any]) -> str:
+    """A digest of all that decides what a kernel compiles to: its file, and what it names of other files."""
+    digest = sha256(_content(function.__code__.co_filename))
+    names = function.__code__.co_names
+    for name in names:
+        value = function.__globals__.get(name)
+        found = [getattr(value, n, None) for n in names] if isinstance(value, ModuleType) else [value]
+        for thing in found:
+            digest.update(_meaning(thing).encode())
+    return digest.hexdigest()
+
+
+@cache
+def _content(path: str) -> bytes:
+    return Path(path).read_bytes()
+
+
+def _meaning(value: Any) -> str:
+    """What a global stands for when it is compiled in: a kernel's stamp, a constant's value, a type's members."""
+    if isinstance(value, Dispatcher):
+        return str(value._cache._cache_file._source_stamp)
+    if isinstance(value, type):
+        return repr([*getattr(value, "__members__", {}).items(), *getattr(value, "_fields", ())])
+    if isinstance(value, np.ndarray):
+        return f"{value.dtype}{value.shape}{value.tobytes().hex()}"
+    return repr(value) if isinstance(value, int | float | str | tuple | np.generic) else ""
 
 
 _announced = False
