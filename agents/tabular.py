@@ -17,11 +17,11 @@ import numpy.typing as npt
 
 from agents.checkpoint import read_about
 from agents.features import layout_of
-from agents.files import writing
 from agents.npz import reading
 from agents.public_tree import HAND_BASE, NO_BID, Graph, PublicTree, descend, hand_numbers
 from agents.suffixes import SuffixGraph, bid_ranks, follow, suffix_graph
 from perudo_env.actions import CALZA, DUDO, FIRST_BID, PASS
+from perudo_env.files import writing
 from perudo_env.jit import kernel
 from perudo_env.observation import Layout, switch_slices
 from perudo_env.policy import Int8Array, Policy, SampledPolicy, UniformPolicy

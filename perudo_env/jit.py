@@ -53,7 +53,8 @@ def _content(path: str) -> bytes:
 def _meaning(value: Any) -> str:
     """What a global stands for when it is compiled in: a kernel's stamp, a constant's value, a type's members."""
     if isinstance(value, Dispatcher):
-        return str(value._cache._cache_file._source_stamp)
+        cached: Any = value
+        return str(cached._cache._cache_file._source_stamp)
     if isinstance(value, type):
         return repr([*getattr(value, "__members__", {}).items(), *getattr(value, "_fields", ())])
     if isinstance(value, np.ndarray):

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from rich.table import Table
 
-from agents.files import write_text
+from perudo_env.files import write_text
 from train.evaluate import page
 from train.evaluate.numbers_tables import NOT_KEPT, table
 from train.evaluate.stats import Estimate

@@ -19,8 +19,8 @@ import numpy as np
 from rich.console import Console
 
 import agents as registry
-from agents.files import write_text
 from perudo_env.batch import Batch
+from perudo_env.files import write_text
 from perudo_env.policy import Policy, UniformPolicy
 from perudo_env.variant import variant as find_variant
 from train.evaluate.exploitability import nash_conv

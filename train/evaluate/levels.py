@@ -12,8 +12,8 @@ from pathlib import Path
 
 import tyro
 
-from agents.files import write_text
 from agents.levels import LEVELS, MEASURED, make
+from perudo_env.files import write_text
 from perudo_env.variant import as_variant, table_size
 from train.evaluate.tournament import one_against_rest
 from train.progress import progress

@@ -21,9 +21,9 @@ import tyro
 from rich.console import Console
 
 import agents
-from agents.files import write_text
 from agents.public_tree import PublicTree
 from agents.tabular import TabularPolicy
+from perudo_env.files import write_text
 from perudo_env.variant import RULE_TEXTS, VARIANTS, parse_variant, variant
 from train.evaluate.exploitability import find_agent, nash_conv
 from train.progress import progress

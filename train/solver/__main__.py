@@ -13,8 +13,8 @@ from pathlib import Path
 
 from rich.console import Console
 
-from agents.files import check_writable
 from agents.public_tree import PublicTree
+from perudo_env.files import check_writable
 from perudo_env.variant import as_variant
 from train.progress import progress
 from train.solver.payoffs import check_dice

@@ -27,11 +27,11 @@ import numpy.typing as npt
 import tyro
 from rich.console import Console
 
-from agents.files import check_writable, write_text, writing
 from agents.npz import reading
 from agents.public_tree import PublicTree, hand_weights
 from agents.suffixes import suffix_graph
 from agents.tabular import RoundTable, TabularPolicy
+from perudo_env.files import check_writable, write_text, writing
 from perudo_env.policy import Policy
 from perudo_env.variant import as_variant, variant
 from train.evaluate.exploitability import MAX_STATES, find_agent, nash_conv

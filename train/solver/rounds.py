@@ -17,10 +17,10 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
-from agents.files import check_writable, writing
 from agents.npz import reading
 from agents.public_tree import PublicTree
 from agents.tabular import RoundTable, TabularPolicy
+from perudo_env.files import check_writable, writing
 from perudo_env.variant import Variant, as_variant, variant
 from train.solver.payoffs import State, check_dice, pay_table
 from train.solver.traverse import Traversal, Weights, compile_walks

@@ -27,10 +27,10 @@ import numpy as np
 import numpy.typing as npt
 import tyro
 
-from agents.files import check_writable, write_text
 from agents.public_tree import PublicTree
 from agents.suffixes import suffix_graph
 from agents.tabular import RoundTable, load_tables, table_key
+from perudo_env.files import check_writable, write_text
 from perudo_env.variant import Variant, as_variant, variant
 from train.evaluate.exploitability import find_agent
 from train.run import provenance
