@@ -38,7 +38,7 @@ lint: setup
 	$(BIN)/lint-imports
 
 wheel: setup
-	$(BIN)/python -m tests.wheel_check
+	$(BIN)/python -m tools.wheel_check
 
 .venv/playable: pyproject.toml constraints.txt
 	test -x $(BIN)/python || $(PYTHON) -m venv .venv
@@ -46,15 +46,15 @@ wheel: setup
 	touch $@
 
 play: .venv/playable ## play against the agents in the browser
-	$(BIN)/python -m agents.play
+	$(BIN)/python -m agents.people.play
 
 demo: export OMP_NUM_THREADS = 1
 demo: setup ## train an agent by self-play in a few minutes and show how it does
-	$(BIN)/python -m train.demo
+	$(BIN)/python -m train.selfplay.demo
 
 bench: setup ## speed, as ratios to OpenSpiel and PettingZoo in one run
-	$(BIN)/python -m train.bench
-	$(BIN)/python -m train.bench --training --rounds 5 --seconds 5 --out runs/bench-training.json
+	$(BIN)/python -m tools.bench
+	$(BIN)/python -m tools.bench --training --rounds 5 --seconds 5 --out runs/bench-training.json
 
 golden: setup ## write the golden playthroughs anew, to be read before they are committed
 	$(BIN)/python -m tests.golden

@@ -9,28 +9,28 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from agents.checkpoint import read_about
+from agents.core.checkpoint import read_about
+from perudo_env.engine.variant import Variant, as_variant, nearest, table_size
 from perudo_env.policy import Int8Array, Policy
-from perudo_env.variant import Variant, as_variant, nearest, table_size
 
 BASELINES: dict[str, str] = {
     "uniform": "perudo_env.policy:UniformPolicy",
-    "odds": "agents.odds:OddsPolicy",
-    "threshold": "agents.threshold:ThresholdPolicy",
-    "bluffer": "agents.bluffer:BlufferPolicy",
-    "inference": "agents.inference:InferencePolicy",
+    "odds": "agents.scripted.odds:OddsPolicy",
+    "threshold": "agents.scripted.threshold:ThresholdPolicy",
+    "bluffer": "agents.scripted.bluffer:BlufferPolicy",
+    "inference": "agents.scripted.inference:InferencePolicy",
 }
 """The scripted agents: name -> ``module:class``. They read every table, so take no arguments."""
 
 LOADERS: dict[str, str] = {
-    "mlp": "agents.neural:load_policy",
-    "tabular": "agents.tabular:load_policy",
-    "recall": "agents.tabular:load_policy",  # tables of players who remember the last bids only
+    "mlp": "agents.learned.neural:load_policy",
+    "tabular": "agents.tabular.policy:load_policy",
+    "recall": "agents.tabular.policy:load_policy",  # tables of players who remember the last bids only
 }
 """How learned agents are read: the ``kind`` in a folder's ``policy.json`` -> ``module:function(folder, variant, num_seats)``."""
 
 SEARCH = "search:"
-"""Before the name of an agent that states ``probs``: that agent, thinking ahead at every decision (``agents.search``)."""
+"""Before the name of an agent that states ``probs``: that agent, thinking ahead at every decision (``agents.search.policy``)."""
 
 CHECKPOINTS = Path(__file__).parent / "checkpoints"
 """Shipped checkpoints: each folder's name is the name of an agent."""
@@ -52,7 +52,7 @@ def make(name_or_path: str | Path, variant: Variant | str, num_seats: int) -> Po
     if text in names():
         return load(CHECKPOINTS / text, variant, num_seats)
     if text.startswith(SEARCH):
-        from agents.search import SearchPolicy  # here: it costs a second, and most agents do without
+        from agents.search.policy import SearchPolicy  # here: it costs a second, and most agents do without
 
         under = make(text.removeprefix(SEARCH), variant, num_seats)
         if isinstance(under, ActOnly | SearchPolicy):

@@ -1,13 +1,13 @@
 """Perudo (Liar's Dice, Dudo) as a reinforcement-learning environment; README tells the rest."""
 
-from perudo_env.actions import CALZA, DUDO, PASS, Action, Bid, Call
-from perudo_env.batch import Batch
-from perudo_env.clauses import IllegalActionError
+from perudo_env.engine.actions import CALZA, DUDO, PASS, Action, Bid, Call
+from perudo_env.engine.batch import Batch
+from perudo_env.engine.variant import VARIANTS, Variant, variant
 from perudo_env.envs.registration import register_envs
-from perudo_env.game import Game
-from perudo_env.notation import NotationError
+from perudo_env.game.clauses import IllegalActionError
+from perudo_env.game.game import Game
+from perudo_env.game.notation import NotationError
 from perudo_env.policy import Policy, UniformPolicy
-from perudo_env.variant import VARIANTS, Variant, variant
 
 register_envs()
 

@@ -8,9 +8,9 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from perudo_env.clauses import LANGUAGES
-from perudo_env.game import Game
-from perudo_env.variant import SWITCHES, VARIANTS, parse_variant
+from perudo_env.engine.variant import SWITCHES, VARIANTS, parse_variant
+from perudo_env.game.clauses import LANGUAGES
+from perudo_env.game.game import Game
 
 EXAMPLE = "classic 22344/13566/23456/12455 opener=0 5x4"
 
@@ -78,7 +78,7 @@ def _parser() -> argparse.ArgumentParser:
 
 
 def _rules(args: argparse.Namespace) -> str:
-    from perudo_env.rulebook import format_rulebook, rulebook
+    from perudo_env.rulebook.book import format_rulebook, rulebook
 
     joint = "," if ":" in args.preset else ":"
     variant = parse_variant(args.preset + (joint + ",".join(args.overrides) if args.overrides else ""))
@@ -86,8 +86,8 @@ def _rules(args: argparse.Namespace) -> str:
 
 
 def _show(args: argparse.Namespace) -> str:
-    from perudo_env import render
-    from perudo_env.rulebook import VERDICT
+    from perudo_env.render import text as render
+    from perudo_env.rulebook.book import VERDICT
 
     game = Game.from_position(args.position)
     lines = [render.text(game, language=args.lang), *_legal(game, args.lang)]
@@ -100,8 +100,8 @@ def _show(args: argparse.Namespace) -> str:
 
 def _legal(game: Game, language: str) -> list[str]:
     """The legal actions in a line or two: the calls, then the bids as a range per face."""
-    from perudo_env.actions import Bid, Call
-    from perudo_env.scene import raises
+    from perudo_env.engine.actions import Bid, Call
+    from perudo_env.render.scene import raises
 
     calls = [str(a) for a in game.legal_actions() if isinstance(a, Call)]
     ranges = [] if game.in_calza_window else sorted(raises(game).items(), key=lambda item: (item[0] == 1, item[0]))
@@ -110,8 +110,8 @@ def _legal(game: Game, language: str) -> list[str]:
 
 
 def _picture(args: argparse.Namespace) -> str:
-    from perudo_env import render
-    from perudo_env.png import write_png
+    from perudo_env.render import text as render
+    from perudo_env.render.png import write_png
 
     pixels = render.picture(Game.from_position(args.position), args.viewer)
     write_png(args.file, pixels)
@@ -119,13 +119,13 @@ def _picture(args: argparse.Namespace) -> str:
 
 
 def _verify(args: argparse.Namespace) -> str:
-    from perudo_env.fairness import verify
+    from perudo_env.rulebook.fairness import verify
 
     return f"{args.file}: {verify(args.file.read_text(encoding='utf-8'))}"
 
 
 def _variants(args: argparse.Namespace) -> str:
-    from perudo_env.rulebook_texts import SILENT
+    from perudo_env.rulebook.texts import SILENT
 
     def cell(name: str, switch: str) -> str:
         return str(getattr(VARIANTS[name], switch)) + "*" * (switch in SILENT.get(name, ()))

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 
 from perudo_env import Bid, Game, Variant, variant
-from perudo_env import events as ev
-from perudo_env.variant import RULE_TEXTS, SWITCHES, VARIANTS, switch_values
+from perudo_env.engine.variant import RULE_TEXTS, SWITCHES, VARIANTS, switch_values
+from perudo_env.game import events as ev
 
 PRESETS = tuple(VARIANTS)
 RULE_PRESETS = RULE_TEXTS

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from perudo_env.rules import Reward
+from perudo_env.engine.rules import Reward
 
 REWARDS = {"zero_sum": Reward.ZERO_SUM, "place": Reward.PLACE, "dice": Reward.DICE}
 ELIMINATIONS = ("terminate", "wait")

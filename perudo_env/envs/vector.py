@@ -15,10 +15,10 @@ from gymnasium import spaces
 from gymnasium.vector import AutoresetMode, VectorEnv
 from gymnasium.vector.utils import batch_space
 
-from perudo_env.batch import Batch, Int8Array
-from perudo_env.observation import Layout
+from perudo_env.engine.batch import Batch, Int8Array
+from perudo_env.engine.observation import Layout
+from perudo_env.engine.variant import Variant
 from perudo_env.policy import Policy, UniformPolicy
-from perudo_env.variant import Variant
 
 FloatArray = npt.NDArray[np.float64]
 BoolArray = npt.NDArray[np.bool_]

@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from perudo_env import render
 from perudo_env.envs.arguments import one_of
-from perudo_env.game import Game
+from perudo_env.game.game import Game
+from perudo_env.render import text as render
 
 
 class Canvas:

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
-from perudo_env.actions import Action, Bid
-from perudo_env.chances import Chance, chance
-from perudo_env.game import Game
-from perudo_env.notation import format_record, parse_record
+from perudo_env.engine.actions import Action, Bid
+from perudo_env.game.game import Game
+from perudo_env.game.notation import format_record, parse_record
 from perudo_env.play.table import likeliest
 from perudo_env.policy import Policy
+from perudo_env.rulebook.chances import Chance, chance
 
 
 @dataclass(frozen=True)

@@ -12,7 +12,7 @@ from datetime import datetime, timezone
 from pathlib import Path
 from typing import Any
 
-from perudo_env.notation import NotationError, parse_record
+from perudo_env.game.notation import NotationError, parse_record
 
 _NAME = re.compile(r"\d{8}-\d{6}-[0-9a-f]{8}")
 

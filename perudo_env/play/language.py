@@ -1,6 +1,6 @@
 """Which language people read, and its catalogue of texts: gettext, with English as its own key.
 
-``python -m tests.catalogue`` collects the texts of everything in this folder into ``locale/`` and compiles them.
+``python -m tools.catalogue`` collects the texts of everything in this folder into ``locale/`` and compiles them.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from pathlib import Path
 
 from starlette.requests import HTTPConnection
 
-from perudo_env.clauses import LANGUAGES
+from perudo_env.game.clauses import LANGUAGES
 
 LOCALE = Path(__file__).parent / "locale"
 DOMAIN = "perudo"

@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from perudo_env.engine.variant import Variant
 from perudo_env.play.archive import Archive
 from perudo_env.play.table import MakePolicy, Player, Table
-from perudo_env.variant import Variant
 
 
 @dataclass

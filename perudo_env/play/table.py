@@ -12,14 +12,14 @@ from typing import Any
 
 import numpy as np
 
-from perudo_env.actions import ACTIONS, CALZA, PASS, Action
-from perudo_env.chances import Chance, chance
-from perudo_env.clauses import IllegalActionError
-from perudo_env.events import CalzaSaid, Event
-from perudo_env.fairness import Secret
-from perudo_env.game import Game
+from perudo_env.engine.actions import ACTIONS, CALZA, PASS, Action
+from perudo_env.engine.variant import Variant, as_variant
+from perudo_env.game.clauses import IllegalActionError
+from perudo_env.game.events import CalzaSaid, Event
+from perudo_env.game.game import Game
 from perudo_env.policy import Policy
-from perudo_env.variant import Variant, as_variant
+from perudo_env.rulebook.chances import Chance, chance
+from perudo_env.rulebook.fairness import Secret
 
 MakePolicy = Callable[[str, Variant, int], Policy]
 """Makes the agent of a name for a variant and a number of seats; raises ``ValueError`` for a name it does not know."""
@@ -232,7 +232,7 @@ class Table:
 
     @property
     def commitment(self) -> str:
-        """The SHA-256 digest that promises the dice, to be shown before the game; see ``perudo_env.fairness``."""
+        """The SHA-256 digest that promises the dice, to be shown before the game; see ``perudo_env.rulebook.fairness``."""
         return self.secret.commitment
 
     def saved(self) -> dict[str, Any]:

@@ -7,8 +7,8 @@ from functools import cache
 
 from num2words import num2words
 
-from perudo_env import events as ev
-from perudo_env.actions import CALZA, DUDO, PACO, Action, Bid
+from perudo_env.engine.actions import CALZA, DUDO, PACO, Action, Bid
+from perudo_env.game import events as ev
 from perudo_env.play.language import translations
 
 _SPELLED = 20  # numbers up to this one are written as words

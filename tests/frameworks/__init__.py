@@ -1,1 +1,1 @@
-"""Games played through other frameworks, one script each; ``tests/test_frameworks.py`` runs them."""
+"""Games played through other frameworks, one script each; ``tests/adapters/test_frameworks.py`` runs them."""

@@ -12,7 +12,7 @@ from ray.rllib.core.rl_module.rl_module import RLModuleSpec
 from ray.rllib.examples.rl_modules.classes.action_masking_rlm import ActionMaskingTorchRLModule
 from ray.rllib.utils.pre_checks.env import check_multiagent_environments
 
-from perudo_env.envs.rllib import PerudoMultiAgentEnv
+from perudo_env.adapters.rllib import PerudoMultiAgentEnv
 from tests.frameworks.games import TABLES, Kept, check
 
 

@@ -29,17 +29,17 @@ import tyro
 from rich.console import Console
 
 import agents as registry
+from perudo_env.engine.variant import Variant, parse_variant, table_size
 from perudo_env.policy import Policy
-from perudo_env.variant import Variant, parse_variant, table_size
-from train.backends import BackendError, Name, open_backend
-from train.evaluate import report
+from train.core.backends import BackendError, Name, open_backend
+from train.core.progress import progress
+from train.core.rollout import CHUNK, Played, joined
 from train.evaluate.ratings import Ratings, rate
 from train.evaluate.records import RecordsFile
-from train.evaluate.stats import Estimate
+from train.evaluate.standings import Result, deals_for, draw_lineups, one_seat, standing_of, summarise
+from train.evaluate.statistics import Estimate
 from train.evaluate.tasks import Task, cut, play_task
-from train.evaluate.tournament import Result, deals_for, draw_lineups, one_seat, standing_of, summarise
-from train.progress import progress
-from train.rollout import CHUNK, Played, joined
+from train.report import arena as report
 
 
 @dataclass(frozen=True)

@@ -28,10 +28,10 @@ import tyro
 from rich.console import Console
 
 import agents as registry
-from perudo_env.variant import RULE_TEXTS
+from perudo_env.engine.variant import RULE_TEXTS
+from train.core.run import provenance
 from train.evaluate.benchmark_tasks import VERSION, Task, run_tasks
-from train.evaluate.report import distinct
-from train.run import provenance
+from train.report.arena import distinct
 
 SEATS = (2, 3, 4, 6)
 SPLITS = ((1, 1), (2, 1), (1, 2))
@@ -89,7 +89,7 @@ def run(benchmark: Benchmark, console: Console | None = None) -> tuple[dict[str,
 
     Raises ``ValueError`` for an agent that cannot be made, or that plays none of the tables.
     """
-    from train.evaluate.benchmark_page import console_tables, summary, write
+    from train.report.benchmark import console_tables, summary, write
 
     console = console or Console()
     _refuse(benchmark)

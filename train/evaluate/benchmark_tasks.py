@@ -19,14 +19,14 @@ import numpy as np
 from rich.console import Console
 
 import agents as registry
-from perudo_env.batch import Batch
-from perudo_env.files import write_text
+from perudo_env.engine.batch import Batch
+from perudo_env.engine.variant import variant as find_variant
+from perudo_env.game.files import write_text
 from perudo_env.policy import Policy, UniformPolicy
-from perudo_env.variant import variant as find_variant
+from train.core.progress import progress
 from train.evaluate.exploitability import nash_conv
-from train.evaluate.tournament import share_against
+from train.evaluate.standings import share_against
 from train.evaluate.watch import Guard
-from train.progress import progress
 
 VERSION = "perudo-bench v0"
 SEED = 20260101  # part of the version: the same dice and line-ups for everybody

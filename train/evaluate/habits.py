@@ -1,7 +1,7 @@
 """How an agent plays: how often it bluffs, doubts and says Calza, by the dice it has left.
 
 A *bluff* is a bid that its maker, from its own dice alone, should think more likely false than true: the chance that it
-holds, given own dice and fair dice under all other cups (``agents.features.bid_chances``), is below ``BLUFF``. What
+holds, given own dice and fair dice under all other cups (``agents.core.features.bid_chances``), is below ``BLUFF``. What
 earlier bids tell of the others' dice is left out on purpose, so that the word means the same for every agent.
 """
 
@@ -12,13 +12,13 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from agents.features import bid_chances
-from perudo_env.actions import CALZA, DUDO, FIRST_BID
-from perudo_env.observation import layout
+from agents.core.features import bid_chances
+from perudo_env.engine.actions import CALZA, DUDO, FIRST_BID
+from perudo_env.engine.observation import layout
+from perudo_env.engine.variant import MAX_STARTING_DICE, Variant
 from perudo_env.policy import Int8Array, Policy
-from perudo_env.variant import MAX_STARTING_DICE, Variant
-from train.evaluate.stats import Estimate, share_estimate
-from train.rollout import play
+from train.core.rollout import play
+from train.evaluate.statistics import Estimate, share_estimate
 
 BLUFF = 0.5
 BATCHES = 20  # of games; each is one sample of the intervals, since decisions of one game are not independent

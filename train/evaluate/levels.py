@@ -1,5 +1,5 @@
 """Measure the levels that people play against, one against another: ``python -m train.evaluate.levels`` writes the
-numbers that the rules page shows, ``agents/levels.json``. One seat of the row against the column in all others, every
+numbers that the rules page shows, ``agents/people/levels.json``. One seat of the row against the column in all others, every
 rotation on the same dice.
 """
 
@@ -12,11 +12,11 @@ from pathlib import Path
 
 import tyro
 
-from agents.levels import LEVELS, MEASURED, make
-from perudo_env.files import write_text
-from perudo_env.variant import as_variant, table_size
-from train.evaluate.tournament import one_against_rest
-from train.progress import progress
+from agents.people.levels import LEVELS, MEASURED, make
+from perudo_env.engine.variant import as_variant, table_size
+from perudo_env.game.files import write_text
+from train.core.progress import progress
+from train.evaluate.standings import one_against_rest
 
 
 @dataclass(frozen=True)

@@ -3,8 +3,8 @@
     python -m train.evaluate.local_best_response --agent inference --variant classic --dice 5 5
 
 The responder sits in one seat and the agent in all others. It keeps an exact belief over every other seat's hand, from
-the agent's own probabilities (``agents.hand_beliefs``), and takes the action of the best value one step ahead
-(``agents.lookahead``). That is a strategy as any other: it plays real rounds, and its mean return is an honest estimate of
+the agent's own probabilities (``agents.search.hand_beliefs``), and takes the action of the best value one step ahead
+(``agents.search.lookahead``). That is a strategy as any other: it plays real rounds, and its mean return is an honest estimate of
 what can be gained. (Lisy and Bowling, "Equilibrium approximation quality of current no-limit poker bots", 2017.)
 
 Each deal of dice is played once per seat of the responder and once by the agent alone; all of that is one sample of the
@@ -25,13 +25,13 @@ import tyro
 from rich.console import Console
 
 import agents as registry
-from agents.hand_beliefs import HandBeliefs
-from agents.lookahead import Effort, Lookahead, last_returns
-from perudo_env.batch import Batch, open_row
+from agents.search.hand_beliefs import HandBeliefs
+from agents.search.lookahead import Effort, Lookahead, last_returns
+from perudo_env.engine.batch import Batch, open_row
+from perudo_env.engine.variant import Variant, as_variant, parse_variant, table_size
 from perudo_env.policy import Policy, sample
-from perudo_env.variant import Variant, as_variant, parse_variant, table_size
-from train.evaluate.stats import Estimate, mean_estimate
-from train.progress import progress
+from train.core.progress import progress
+from train.evaluate.statistics import Estimate, mean_estimate
 
 CHUNK = 512  # deals that are played side by side; part of what a seed means
 FloatArray = npt.NDArray[np.float64]

@@ -14,9 +14,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from perudo_env.game import Game
-from perudo_env.variant import Variant
-from train.rollout import SeatArray
+from perudo_env.engine.variant import Variant
+from perudo_env.game.game import Game
+from train.core.rollout import SeatArray
 
 
 class Trace:

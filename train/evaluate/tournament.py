@@ -1,175 +1,164 @@
-"""Who sits with whom, and what a set of finished games says of each agent: the arena's arithmetic.
+"""The large tournament: every agent at every table, in tasks with fixed seeds, into one file of results and one page.
 
-As a command, ``python -m train.evaluate.tournament``, it is the large tournament of :mod:`train.evaluate.league`.
+    python -m train.evaluate.standings configs/tournament.yaml --workers 2
+
+The run folder holds results.sqlite, page.html and page.png. The same command goes on with a run that was stopped or killed, on
+any backend and any number of workers, to the same results; ``games`` may grow, variants and seats may be added.
 """
 
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
-from itertools import combinations
-from typing import Any
+from hashlib import sha256
+from pathlib import Path
+from typing import Annotated
 
-import numpy as np
-import numpy.typing as npt
+import tyro
+from pydantic import Field
+from rich.console import Console
 
-from perudo_env.policy import Policy
-from perudo_env.variant import Variant
-from train.evaluate.stats import Estimate, ratio_estimate, share_estimate
-from train.rollout import Played, SeatArray, play, rotations
+import agents as registry
+from perudo_env.engine.variant import VARIANTS, parse_variant, table_size
+from train.core.backends import Backend, BackendError, Name, digest, fingerprint, open_backend
+from train.core.config import Section, load_config
+from train.core.progress import progress
+from train.evaluate.results import Cell, ResultsFile
+from train.evaluate.standings import draw_lineups
+from train.evaluate.tasks import Task, cut, play_task
+from train.report import tournament as league_page
+
+RESULTS, PAGE = "results.sqlite", "page.html"
+SMOKE = (
+    "agents=[odds, threshold, uniform]", "variants=[classic, 'pascal:starting_dice=2']", "seats=[2, 3]", "games=24", "task=12",
+)  # fmt: skip
+
+
+class League(Section):
+    """A tournament; configs/tournament.yaml says what each key means."""
+
+    agents: tuple[str, ...] = ()
+    variants: tuple[str, ...] = ()
+    seats: tuple[int, ...] = Field(min_length=1)
+    games: int = Field(ge=1)
+    task: int = Field(ge=1)
+    seed: int = Field(ge=0)
+
+    def cells(self) -> list[Cell]:
+        """Every variant and number of seats with the agents that can sit there; ``ValueError`` for what is not known."""
+        variants = {str(parse_variant(v)): None for v in self.variants or VARIANTS}
+        seats = {table_size(n): None for n in self.seats}
+        return [self._cell(variant, n) for variant in variants for n in seats]
+
+    def _cell(self, variant: str, seats: int) -> Cell:
+        sitting, left_out = [], []
+        for name in dict.fromkeys(self.agents) or registry.names():
+            try:
+                registry.make(name, variant, seats)
+            except ValueError as error:
+                if self.agents:
+                    raise
+                left_out.append(f"{name}: {error}")
+            else:
+                sitting.append(name)
+        # of its own, so that cells are independent samples
+        seed = int.from_bytes(sha256(f"{self.seed} {variant} {seats}".encode()).digest()[:4], "big")
+        return Cell(variant, seats, tuple(sitting), seed, tuple(left_out))
+
+    def tasks(self, cell: Cell) -> list[Task]:
+        """The tasks of a cell, of whole deals; more ``games`` give more tasks after the same ones."""
+        deals = -(-self.task // cell.seats)
+        count = -(-self.games // (deals * cell.seats))
+        lineups = draw_lineups(len(cell.agents), cell.seats, count * deals, cell.seed)
+        return cut(cell.variant, cell.agents, lineups, cell.seed, deals * cell.seats)
+
+    def settings(self) -> dict[str, str | int]:
+        """What all games of a results file share."""
+        weights = {f"files of {a}": digest(Path(a), ("**/*",)) for a in self.agents if Path(a).is_dir()}
+        return {"seed": self.seed, "task": self.task, "made by": fingerprint(), **weights}
 
 
 @dataclass(frozen=True)
-class Standing:
-    """How one agent did; shares are per seat it held, so an agent that sat twice at a table counts twice."""
+class Part:
+    """A task and where its games belong."""
 
-    agent: str
-    seats: int  # seats held, over all games
-    win_share: Estimate  # fair is 1 / num_seats
-    mean_place: Estimate  # 1 is the winner
-
-
-@dataclass(frozen=True)
-class Result:
-    """What a tournament measured."""
-
-    agents: tuple[str, ...]
-    num_seats: int
-    num_games: int
-    num_deals: int
-    decisions: int
-    standings: tuple[Standing, ...]  # in the order of ``agents``
-    pairs: dict[tuple[int, int], Estimate]  # (a, b): how often a is placed before b where both sit; ties count half
-
-    @property
-    def fair_share(self) -> float:
-        """The win share of equals."""
-        return 1 / self.num_seats
+    cell: int
+    number: int
+    task: Task
 
 
-def seat_sets(num_agents: int, num_seats: int) -> SeatArray:
-    """The sets of agents that sit together, ``(num_sets, num_seats)``: every way to share the seats as evenly as can be.
+def run(league: League, folder: Path, backend: Backend, console: Console) -> None:
+    """Play what is not yet in the folder's results, and write its page.
 
-    With more agents than seats each sits at most once, else all sit equally often and every choice of agents takes
-    the seats left over: 3 agents at 2 seats give 01, 02, 12; 2 agents at 3 seats give 010 and 011, up to order.
+    Raises ``ValueError`` for what cannot be run or results that are not of this tournament, ``BackendError`` for workers
+    that fail; finished games are kept.
     """
-    everyone, left = divmod(num_seats, num_agents)
-    common = tuple(range(num_agents)) * everyone
-    return np.array([common + extra for extra in combinations(range(num_agents), left)], np.int64)
+    cells = league.cells()
+    folder.mkdir(parents=True, exist_ok=True)
+    with ResultsFile(folder / RESULTS, league.settings()) as results:
+        parts = [
+            Part(results.enter(cell), number, task) for cell in cells for number, task in enumerate(league.tasks(cell))
+        ]
+        known = {(cell, number) for cell in results.cells for number in results.finished(cell)}
+        # the first task of every cell first: whoever looks early sees a little of everything
+        left = sorted((p for p in parts if (p.cell, p.number) not in known), key=lambda p: p.number)
+        total = _games(parts)
+        console.print(
+            f"{total} games in {len(cells)} cells, {total - _games(left)} of them done; results in {folder / RESULTS}",
+            highlight=False,
+        )
+        try:
+            _play(left, results, backend, console, total)
+        finally:
+            # a stopped run shows what it has
+            rows = league_page.write(results, folder / PAGE)
+        console.print(league_page.overview_table(rows))
+    console.print(f"results in {folder / RESULTS}, the page in {folder / PAGE}", highlight=False)
 
 
-def draw_lineups(num_agents: int, num_seats: int, num_deals: int, seed: int) -> SeatArray:
-    """One line-up per deal, ``(num_deals, num_seats)``: the seat sets in turn, each in a random order around the table."""
-    rng = np.random.default_rng([seed, num_agents, num_seats])
-    sets = seat_sets(num_agents, num_seats)
-    sets = sets[rng.permutation(len(sets))]
-    return rng.permuted(sets[np.arange(num_deals) % len(sets)], axis=1)
+def _play(left: list[Part], results: ResultsFile, backend: Backend, console: Console, total: int) -> None:
+    if not left:
+        return
+    with progress("games", total, console, done=total - _games(left)) as advance, backend:
+        for at, done, worker in backend.run(play_task, [part.task for part in left]):
+            results.add(left[at].cell, left[at].number, done, worker)
+            advance(len(done.played.lineups))
 
 
-def deals_for(num_games: int, num_seats: int) -> int:
-    """How many deals ``num_games`` games make, when every deal is played once per rotation; rounded up."""
-    return -(-num_games // num_seats)
+def _games(parts: Iterable[Part]) -> int:
+    return sum(len(part.task.seeds) for part in parts)
 
 
-def games_of(lineups: SeatArray, seed: int) -> tuple[SeatArray, npt.NDArray[np.uint64]]:
-    """The games of deals: every rotation of each line-up, and a seed per game, the same for all rotations of a deal.
-
-    More deals of the same seed begin with the same games.
-    """
-    num_deals, num_seats = lineups.shape
-    deal_seeds = np.random.default_rng(seed).integers(0, 2**63, num_deals).astype(np.uint64)
-    return rotations(lineups), np.repeat(deal_seeds, num_seats)
-
-
-def play_deals(
-    policies: Sequence[Policy],
-    lineups: SeatArray,
-    variant: Variant,
-    seed: int,
-    on_progress: Callable[[int], Any] | None = None,
-) -> Played:
-    """Play every rotation of each line-up, ``(num_deals, num_seats)``, all rotations of a deal on the same dice."""
-    seats, seeds = games_of(lineups, seed)
-    return play(policies, seats, variant, seeds, seed=seed, on_progress=on_progress)
-
-
-def per_deal(values: npt.NDArray[Any], num_seats: int) -> npt.NDArray[np.float64]:
-    """The sum over the rotations of each deal: ``(num_games,)`` to ``(num_deals,)``."""
-    return np.asarray(values, float).reshape(-1, num_seats).sum(axis=1)
-
-
-def standing_of(number: int, agent: str, played: Played) -> Standing:
-    """Win share and mean place of agent ``number``, the rotations of a deal taken as one sample."""
-    num_seats = played.lineups.shape[1]
-    sat = played.lineups == number
-    seats = per_deal(sat.sum(axis=1), num_seats)
-    wins = per_deal((played.wins * sat).sum(axis=1), num_seats)
-    places = per_deal((played.places * sat).sum(axis=1), num_seats)
-    return Standing(agent, int(sat.sum()), share_estimate(wins, seats), ratio_estimate(places, seats))
+def main(
+    config: tyro.conf.Positional[Path] = Path("configs/tournament.yaml"),
+    overrides: tyro.conf.Positional[tuple[str, ...]] = (),
+    out: Annotated[Path, tyro.conf.arg(help="run folder; the same folder again goes on")] = Path("runs/tournament"),
+    backend: Annotated[Name, tyro.conf.arg(help="where the games are played")] = "local",
+    workers: Annotated[int, tyro.conf.arg(help="processes of the local backend, or CPUs of a Ray started here")] = 2,
+    address: Annotated[str | None, tyro.conf.arg(help="a running Ray cluster, host:port or auto")] = None,
+    smoke: Annotated[bool, tyro.conf.arg(help="a few games, to see that all works")] = False,
+) -> int:
+    """Rate every agent at every table: a config, and overrides like games=10000."""
+    console = Console()
+    try:
+        league = load_config(League, config, (*(SMOKE if smoke else ()), *overrides))
+        run(league, out, open_backend(backend, workers, address), console)
+    except ValueError as error:
+        print(f"tournament: {error}", file=sys.stderr)
+        return 2
+    except BackendError as error:
+        print(f"tournament: {error}; finished games are kept in {out / RESULTS}", file=sys.stderr)
+        return 1
+    except KeyboardInterrupt:
+        print(
+            f"tournament: stopped; finished games are kept in {out / RESULTS}, the same command goes on",
+            file=sys.stderr,
+        )
+        return 130
+    return 0
 
 
-def pair_of(a: int, b: int, played: Played) -> Estimate:
-    """How often agent ``a`` is placed before agent ``b``, over all pairs of their seats at one table; ties count half."""
-    num_seats = played.lineups.shape[1]
-    both = (played.lineups == a)[:, :, None] & (played.lineups == b)[:, None, :]
-    mine, theirs = played.places[:, :, None], played.places[:, None, :]
-    before = (mine < theirs) + 0.5 * (mine == theirs)
-    return share_estimate(
-        per_deal((before * both).sum(axis=(1, 2)), num_seats), per_deal(both.sum(axis=(1, 2)), num_seats)
-    )
-
-
-def summarise(agents: Sequence[str], played: Played) -> Result:
-    """The standings and the matrix of pairs of games played by :func:`play_deals`."""
-    num_games, num_seats = played.lineups.shape
-    numbers = range(len(agents))
-    return Result(
-        tuple(agents), num_seats, num_games, num_games // num_seats, played.decisions,
-        tuple(standing_of(i, agents[i], played) for i in numbers),
-        {(a, b): pair_of(a, b, played) for a in numbers for b in numbers if a != b},
-    )  # fmt: skip
-
-
-def one_seat(num_deals: int, num_seats: int) -> SeatArray:
-    """Line-ups of agent 0 in one seat and agent 1 in all others, ``(num_deals, num_seats)``."""
-    lineups = np.ones((num_deals, num_seats), np.int64)
-    lineups[:, 0] = 0
-    return lineups
-
-
-def share_against(
-    policy: Policy,
-    rest: Policy,
-    variant: Variant,
-    num_seats: int,
-    num_games: int,
-    seed: int,
-    on_progress: Callable[[int], Any] | None = None,
-) -> Estimate:
-    """The win share of one seat of ``policy`` against ``rest`` in all others, duplicate dice; fair is 1/n."""
-    lineups = one_seat(deals_for(num_games, num_seats), num_seats)
-    return standing_of(0, "", play_deals([policy, rest], lineups, variant, seed, on_progress)).win_share
-
-
-def one_against_rest(
-    policies: Sequence[Policy],
-    variant: Variant,
-    num_seats: int,
-    num_games: int,
-    seed: int,
-    on_progress: Callable[[int], Any] | None = None,
-) -> dict[tuple[int, int], Estimate]:
-    """(a, b): the win share of one seat of agent a against agent b in all others, ``num_games`` games each; fair is 1/n."""
-    return {
-        (a, b): share_against(policies[a], policies[b], variant, num_seats, num_games, seed, on_progress)
-        for a in range(len(policies))
-        for b in range(len(policies))
-        if a != b
-    }
-
-
-if __name__ == "__main__":
-    from train.evaluate.league import command
-
-    sys.exit(command())
+def command() -> int:
+    """The command line."""
+    return tyro.cli(main, prog="python -m train.evaluate.standings")

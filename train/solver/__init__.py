@@ -1,5 +1,5 @@
 """Exact solutions of rounds between two seats."""
 
-from train.solver.rounds import RoundSolution, solve_round
+from train.solver.exact.rounds import RoundSolution, solve_round
 
 __all__ = ["RoundSolution", "solve_round"]

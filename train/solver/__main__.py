@@ -13,12 +13,12 @@ from pathlib import Path
 
 from rich.console import Console
 
-from agents.public_tree import PublicTree
-from perudo_env.files import check_writable
-from perudo_env.variant import as_variant
-from train.progress import progress
-from train.solver.payoffs import check_dice
-from train.solver.rounds import BYTES_PER_ENTRY, Report, capped, print_report, solve_round
+from agents.tabular.public_tree import PublicTree
+from perudo_env.engine.variant import as_variant
+from perudo_env.game.files import check_writable
+from train.core.progress import progress
+from train.solver.exact.payoffs import check_dice
+from train.solver.exact.rounds import BYTES_PER_ENTRY, Report, capped, print_report, solve_round
 
 
 @contextmanager
@@ -50,7 +50,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--threads", type=int, default=None, help="by default one per core")
     parser.add_argument("--resume", type=Path, help="a file to go on from, if it is there, and to save to")
     parser.add_argument("--save-every", type=float, default=600, metavar="SECONDS")
-    parser.add_argument("--out", type=Path, help="write the strategies here, as a table for agents.tabular")
+    parser.add_argument("--out", type=Path, help="write the strategies here, as a table for agents.tabular.policy")
     o = parser.parse_args(arguments)
     try:
         v, dice = as_variant(o.variant), check_dice(o.dice)

@@ -64,7 +64,7 @@ def run(options: Options) -> None:
     elif options.plain:
         Keeper(store, w).run(options.evening)
     elif options.read_csv is None:
-        from perudo_env.play.score_pages import serve
+        from perudo_env.play.score.pages import serve
 
         serve(store.file, options.host, options.port, options.lang)
 

@@ -6,7 +6,7 @@ import json
 from dataclasses import asdict, dataclass, fields
 from typing import Any
 
-from perudo_env.variant import MAX_SEATS, MIN_SEATS, RULE_TEXTS, Variant, parse_variant, variant
+from perudo_env.engine.variant import MAX_SEATS, MIN_SEATS, RULE_TEXTS, Variant, parse_variant, variant
 
 SCORINGS = ("places", "wins")
 MOST_LETTERS = 30

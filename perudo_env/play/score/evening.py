@@ -7,8 +7,10 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from perudo_env.batch import open_row, settle_row, start_row, starting_dice, stop_row
-from perudo_env.jit import announce_compilation
+from perudo_env.engine.batch import open_row, settle_row, start_row, starting_dice, stop_row
+from perudo_env.engine.jit import announce_compilation
+from perudo_env.engine.state import Phase, new_states
+from perudo_env.engine.variant import Variant
 from perudo_env.play.score.entries import (
     N_,
     SCORINGS,
@@ -25,8 +27,6 @@ from perudo_env.play.score.entries import (
     read_variant,
     standing_entries,
 )
-from perudo_env.state import Phase, new_states
-from perudo_env.variant import Variant
 
 
 @dataclass(frozen=True)

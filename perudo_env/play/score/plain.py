@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TextIO
 
+from perudo_env.engine.variant import RULE_TEXTS
 from perudo_env.play.score.csvfile import to_csv
 from perudo_env.play.score.entries import (
     N_,
@@ -29,7 +30,6 @@ from perudo_env.play.score.sheet import sheet_html, write_text
 from perudo_env.play.score.store import Kept, Store
 from perudo_env.play.score.words import dice_left, ordinal, say_error, say_line, say_next, say_standings
 from perudo_env.play.words import Words
-from perudo_env.variant import RULE_TEXTS
 
 HELP = (
     N_("-NAME: NAME lost a die (Dudo, or a wrong Calza)"),

@@ -8,16 +8,16 @@ from fastapi import APIRouter, Request
 from fastapi.responses import HTMLResponse, JSONResponse, PlainTextResponse, Response
 from starlette.exceptions import HTTPException
 
-from perudo_env.fairness import verify_saved
+from perudo_env.engine.variant import parse_variant
 from perudo_env.play.analysis import Opinion, Step, opinion, steps
 from perudo_env.play.archive import SavedGame
 from perudo_env.play.web.house import House, house_of, words_of
 from perudo_env.play.web.security import form_of
 from perudo_env.play.web.setup import variant_labels
-from perudo_env.rulebook import Rulebook, format_example, rulebook
-from perudo_env.rulebook_texts import SOURCES
-from perudo_env.scene import scene
-from perudo_env.variant import parse_variant
+from perudo_env.render.scene import scene
+from perudo_env.rulebook.book import Rulebook, format_example, rulebook
+from perudo_env.rulebook.fairness import verify_saved
+from perudo_env.rulebook.texts import SOURCES
 
 router = APIRouter(default_response_class=HTMLResponse, include_in_schema=False)
 MOST_LISTED = 200

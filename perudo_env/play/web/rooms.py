@@ -13,8 +13,8 @@ from dataclasses import dataclass
 from enum import Enum
 from hashlib import sha256
 
-from perudo_env.actions import Action
-from perudo_env.events import Event, Revealed
+from perudo_env.engine.actions import Action
+from perudo_env.game.events import Event, Revealed
 from perudo_env.play.archive import Archive
 from perudo_env.play.table import Table
 from perudo_env.play.words import Words

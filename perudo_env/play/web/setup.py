@@ -8,13 +8,13 @@ from dataclasses import dataclass
 from typing import Any
 from urllib.parse import urlencode
 
+from perudo_env.engine.variant import SWITCHES, VARIANTS, ContradictionError, Variant, switch_values, variant
 from perudo_env.play.lineup import Lineup
 from perudo_env.play.table import Player
 from perudo_env.play.web.rooms import PACES, Options
 from perudo_env.play.words import Words
-from perudo_env.rulebook import value_name
-from perudo_env.rulebook_texts import TITLES
-from perudo_env.variant import SWITCHES, VARIANTS, ContradictionError, Variant, switch_values, variant
+from perudo_env.rulebook.book import value_name
+from perudo_env.rulebook.texts import TITLES
 
 MOST_SEATS = 6
 MOST_NAME = 24

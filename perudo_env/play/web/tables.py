@@ -11,7 +11,7 @@ from fastapi.responses import HTMLResponse, RedirectResponse, Response
 from starlette.exceptions import HTTPException
 from starlette.requests import HTTPConnection
 
-from perudo_env.clauses import LANGUAGES
+from perudo_env.game.clauses import LANGUAGES
 from perudo_env.play.language import COOKIE
 from perudo_env.play.table import Table, UnseatedError
 from perudo_env.play.web import setup

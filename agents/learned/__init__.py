@@ -1,0 +1,1 @@
+"""Networks in NumPy, and the features they are fed."""

@@ -1,0 +1,1 @@
+"""Agents for people: named levels, and the command that plays against them."""

@@ -1,0 +1,1 @@
+"""Scripted agents: a rule each, no training."""

@@ -1,0 +1,1 @@
+"""Search at the table on top of another agent: beliefs over hands, and lookahead."""

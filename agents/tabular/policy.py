@@ -1,0 +1,364 @@
+"""A policy that plays solved rounds between two seats out of tables, and asks another where it has none.
+
+Tables are kept as ``.npz`` files of plain numbers, read with ``allow_pickle=False``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+from weakref import WeakValueDictionary
+from zipfile import ZIP_BZIP2, ZipFile
+
+import numpy as np
+import numpy.typing as npt
+
+from agents.core.checkpoint import read_about
+from agents.core.features import layout_of
+from agents.core.npz import reading
+from agents.tabular.public_tree import HAND_BASE, NO_BID, Graph, PublicTree, descend, hand_numbers
+from agents.tabular.suffixes import SuffixGraph, bid_ranks, follow, suffix_graph
+from perudo_env.engine.actions import CALZA, DUDO, FIRST_BID, PASS
+from perudo_env.engine.jit import kernel
+from perudo_env.engine.observation import Layout, switch_slices
+from perudo_env.engine.variant import (
+    MAX_FACES,
+    Variant,
+    as_variant,
+    parse_variant,
+    switch_code,
+    switch_values,
+)
+from perudo_env.game.files import writing
+from perudo_env.policy import Int8Array, Policy, SampledPolicy, UniformPolicy
+
+TABLE = "a table of a solved round"
+EXACT = Path(__file__).parents[1] / "checkpoints" / "exact"
+_COMMON = ("num_faces", "calza", "paco_bids", "pacos_wild")  # switches on which any round depends
+_CALZA = _COMMON.index("calza")
+_ORDINARY = ("raise_rule", "paco_open")  # and those that a palifico round sets aside
+CALZA_ID, PASS_ID = int(CALZA), int(PASS)
+Key = tuple[int, ...]
+
+
+class RoundTable:
+    """The strategies of both seats in one round: a weight per row and hand of the seat.
+
+    Rows are those of the tree, see ``public_tree``, or, where only the last ``recall`` bids are remembered, those of their
+    ``suffixes``. ``weights[seat]`` is a flat array, hands next to each other, of numbers that are not negative; a block
+    with no positive weight for a hand is a position that the strategy never reaches. Raises ``ValueError`` for arrays
+    of a wrong size.
+    """
+
+    def __init__(
+        self,
+        tree: PublicTree,
+        weights: Sequence[npt.NDArray[Any]],
+        bracket: tuple[float, float] | None = None,
+        recall: int | None = None,
+    ) -> None:
+        self.suffixes = None if recall is None else suffix_graph(tree.graph, recall)
+        sizes = tuple(w.size for w in weights)
+        wanted = (
+            tree.num_entries if self.suffixes is None else tuple((self.suffixes.num_rows * tree.num_hands).tolist())
+        )
+        if sizes != wanted:
+            raise ValueError(
+                f"weights of {sizes} numbers do not fit the round {tree.dice} under {tree.variant}: it has {wanted}"
+            )
+        self.tree, self.weights, self.bracket, self.recall = tree, tuple(weights), bracket, recall
+        self.ids, self.slots = _bid_places(tree.graph)
+        self.key = table_key(tree)
+
+    def locate(self, said: npt.NDArray[np.bool_]) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
+        """The standing bid's index and the first row of weights after sequences of bids, each ``(positions,)``; -1 if not of this round.
+
+        ``said`` ``(positions, bids)``: which bids were made, in the order of ``ids``.
+        """
+        standing, rows = np.empty(len(said), np.int64), np.empty(len(said), np.int64)
+        if self.suffixes is None:
+            locate(self.tree.graph, said, self.ids, standing, rows)
+        else:
+            locate_suffixes(self.tree.graph, self.suffixes, said, self.ids, standing, rows)
+        return standing, rows
+
+    def save(self, path: Path | str) -> None:
+        """Write a compressed ``.npz`` file, which :meth:`load` reads, whole or not at all."""
+        t = self.tree
+        arrays = {
+            "first": self.weights[0], "second": self.weights[1], "dice": np.array(t.dice), "palifico": np.array(t.palifico),
+            "total": np.array(t.total), "variant": np.array(str(t.variant)), "bracket": np.array(self.bracket or (np.nan, np.nan)),
+            "recall": np.array(self.recall or 0),
+        }  # fmt: skip
+        # NumPy's own way to compress leaves these files a third larger
+        with writing(path) as whole, ZipFile(whole, "w", ZIP_BZIP2) as file:
+            for name, array in arrays.items():
+                with file.open(f"{name}.npy", "w", force_zip64=True) as member:
+                    np.lib.format.write_array(member, array, allow_pickle=False)
+
+    @classmethod
+    def load(cls, path: Path | str) -> RoundTable:
+        """Read a file of :meth:`save`; raises ``ValueError`` for one that is not, without running anything in it."""
+        with reading(path, TABLE) as file:
+            tree, weights = _tree_in(file), [file["first"], file["second"]]
+            lower, upper = file["bracket"].tolist()
+            recall = int(file["recall"]) if "recall" in file else 0
+        for w in weights:
+            if w.dtype.kind not in "uf" or not np.isfinite(w).all() or (w < 0).any():
+                raise ValueError(f"{path} holds weights that are no finite numbers from 0")
+        return cls(tree, weights, (lower, upper), recall or None)
+
+
+def _tree_in(file: Any) -> PublicTree:
+    return PublicTree(
+        parse_variant(str(file["variant"])), file["dice"].tolist(), bool(file["palifico"]), int(file["total"])
+    )
+
+
+def _bid_places(graph: Graph) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
+    """Action ids of a graph's bids, each after all that it may follow, and the columns of an observation's bids they have."""
+    order = np.argsort(bid_ranks(graph), kind="stable")
+    ids = graph.action[order[order != NO_BID]]
+    return ids, ids - FIRST_BID
+
+
+def table_key(tree: PublicTree) -> Key:
+    """What must be equal for a table to hold in a position, in the form of :func:`observation_keys`."""
+    v = tree.variant
+    switches = _round_switches(v)
+    if tree.palifico:
+        switches[len(_COMMON) :] = [0] * len(_ORDINARY)
+    # a right Calza with a full cup gains nothing; without Calza that makes no difference
+    full = [int(v.calza != "off" and d >= v.starting_dice) for d in tree.dice]
+    return (*tree.dice, int(tree.palifico), *full, *switches)
+
+
+def _round_switches(variant: Variant) -> list[int]:
+    """The codes of the switches of ``_COMMON`` and ``_ORDINARY``. Of two seats only one may call Calza, asked apart or not."""
+    codes = [switch_code(s, getattr(variant, s)) for s in _COMMON + _ORDINARY]
+    codes[_CALZA] = int(variant.calza != "off")
+    return codes
+
+
+def _switch_codes(switches: Int8Array, name: str) -> npt.NDArray[np.int64]:
+    first = switch_values(name)[0]
+    return np.argmax(switches[:, switch_slices()[name]], axis=1) + (0 if isinstance(first, str) else int(first))
+
+
+def observation_keys(observations: Int8Array, look: Layout) -> npt.NDArray[np.int64]:
+    """A row of numbers per observation, ``(batch, n)``: dice of opener and other, palifico, full cups, switches.
+
+    Negative dice stand for what is not seen, or not a table of two living seats.
+    """
+    rows = np.arange(len(observations))
+    alive = look.get(observations, "alive").astype(bool)
+    dice = look.get(observations, "dice").sum(axis=2, dtype=np.int64)
+    other = 1 + np.argmax(alive[:, 1:], axis=1)
+    mine, theirs = dice[:, 0], np.where(dice[rows, other] > 0, dice[rows, other], -1)
+    opened = look.get(observations, "opener")[:, 0] == 1
+    palifico = look.get(observations, "is_palifico")[:, 0].astype(np.int64)
+    switches = look.get(observations, "switches")
+    codes = [_switch_codes(switches, s) for s in _COMMON] + [
+        _switch_codes(switches, s) * (palifico == 0) for s in _ORDINARY
+    ]
+    with_calza = codes[_CALZA] = codes[_CALZA] != switch_code("calza", "off")
+    cup = _switch_codes(switches, "starting_dice")
+    pair = [np.where(opened, mine, theirs), np.where(opened, theirs, mine)]
+    pair = [np.where(alive.sum(axis=1) == 2, d, -2) for d in pair]
+    return np.stack([*pair, palifico, *((with_calza & (d >= cup)).astype(np.int64) for d in pair), *codes], axis=1)
+
+
+@kernel
+def locate(graph: Graph, said: np.ndarray, ids: np.ndarray, standing: np.ndarray, rows: np.ndarray) -> None:
+    """Where sequences of bids lead, see :func:`descend`; ``said`` (positions, bids): which were made, columns in the order of ``ids``."""
+    bids = np.zeros(ids.size, np.int64)
+    for k in range(standing.size):
+        standing[k], rows[k], _ = descend(graph, bids, write_bids(said[k], ids, bids))
+
+
+@kernel
+def locate_suffixes(
+    graph: Graph, suffixes: SuffixGraph, said: np.ndarray, ids: np.ndarray, standing: np.ndarray, rows: np.ndarray
+) -> None:
+    """The same where only the last bids are remembered."""
+    bids = np.zeros(ids.size, np.int64)
+    for k in range(standing.size):
+        node = follow(graph, suffixes, bids, write_bids(said[k], ids, bids))
+        standing[k], rows[k] = (suffixes.bid[node], suffixes.row[node]) if node >= 0 else (-1, 0)
+
+
+@kernel
+def write_bids(said: np.ndarray, ids: np.ndarray, bids: np.ndarray) -> int:
+    """Write the bids that were made, in order; returns how many."""
+    length = 0
+    for i in range(ids.size):
+        if said[i]:
+            bids[length] = ids[i]
+            length += 1
+    return length
+
+
+@kernel
+def fill_probs(
+    graph: Graph, hands: int, weights: np.ndarray, numbers: np.ndarray, standing: np.ndarray, first_rows: np.ndarray,
+    window: np.ndarray, asked: np.ndarray, rows: np.ndarray, out: np.ndarray, found: np.ndarray,
+) -> None:  # fmt: skip
+    """Write the probabilities of one seat's positions into the given rows of ``out`` and set ``found`` there.
+
+    ``standing`` and ``first_rows`` as of :func:`locate`, ``numbers`` the hands. Where ``asked`` the game asks for
+    Calza apart, in the positions of ``window``.
+    """
+    for k in range(rows.size):
+        at, row = standing[k], first_rows[k]
+        if at < 0 or numbers[k] < 0:
+            continue
+        to = out[rows[k]]
+        calls = graph.calls[at]
+        actions = calls + graph.first[at + 1] - graph.first[at]
+        total = 0.0
+        for a in range(actions):
+            weight = 1.0 if actions == 1 else float(weights[(row + a) * hands + numbers[k]])
+            total += weight
+            to[a if a < calls else graph.action[graph.raises[graph.first[at] + a - calls]]] = weight
+        if asked[k]:
+            calza = to[CALZA_ID]
+            to[CALZA_ID] = 0
+            rest = to.sum()  # not total - calza, which may cancel to almost nothing
+            if window[k]:
+                to[:] = 0
+                to[CALZA_ID], to[PASS_ID] = calza, rest
+            total = to.sum()
+        if total > 0:
+            to /= total
+            found[rows[k]] = True
+        else:
+            to[:] = 0
+
+
+class TabularPolicy(SampledPolicy):
+    """Plays out of ``tables`` wherever two living seats are at a position of one; elsewhere ``fallback`` decides.
+
+    A bid of more dice than are in play is doubted. Where the other's dice are hidden, a table is used only if there is
+    no other.
+    """
+
+    def __init__(self, tables: Iterable[RoundTable], fallback: Policy | None = None) -> None:
+        self.tables = {table.key: table for table in tables}
+        self.fallback: Policy = UniformPolicy() if fallback is None else fallback
+
+    def probs(self, observations: Int8Array, masks: Int8Array) -> npt.NDArray[np.float64]:
+        """The tables' probabilities; see :class:`Policy`."""
+        look = layout_of(observations, masks)
+        out, found = np.zeros(masks.shape), np.zeros(len(masks), np.bool_)
+        keys, groups = np.unique(observation_keys(observations, look), axis=0, return_inverse=True)
+        for g, key in enumerate(keys.tolist()):
+            table = self._table(tuple(key))
+            if table is not None:
+                self._fill(table, np.flatnonzero(groups.reshape(-1) == g), observations, masks, look, out, found)
+        # weights on what the table's game allows and this one does not would be a fault of the key
+        found &= (out * (masks == 0)).sum(axis=1) == 0
+        rest = np.flatnonzero(~found)
+        if rest.size:
+            out[rest] = self.fallback.probs(observations[rest], masks[rest])
+        return out
+
+    def _table(self, key: Key) -> RoundTable | None:
+        if -1 not in key[:2]:
+            return self.tables.get(key)
+        # the other's dice are not seen: who has a single table is in its round, who has more cannot tell in which
+        if len(self.tables) != 1:
+            return None
+        ((known, table),) = self.tables.items()
+        return (
+            table if known[2:] == key[2:] and all(a in (-1, b) for a, b in zip(key[:2], known, strict=False)) else None
+        )
+
+    def _fill(
+        self, table: RoundTable, rows: npt.NDArray[np.int64], observations: Int8Array, masks: Int8Array, look: Layout,
+        out: npt.NDArray[np.float64], found: npt.NDArray[np.bool_],
+    ) -> None:  # fmt: skip
+        tree, seen = table.tree, observations[rows]
+        said = look.get(seen, "bids").any(axis=3).reshape(len(rows), -1)
+        standing = look.get(seen, "standing").any(axis=2)
+        above = np.isin(np.argmax(standing, axis=1), range(sum(tree.dice), look.max_quantity))
+        out[rows[above], np.where(masks[rows[above], DUDO] == 1, DUDO, PASS)] = 1
+        found[rows[above]] = True
+        # a bid of no place in the tree, later undercut by Pacos: the table knows nothing of it
+        strange = said.sum(axis=1) != said[:, table.slots].sum(axis=1)
+        codes = look.get(seen, "hand").sum(axis=2, dtype=np.int64) @ HAND_BASE ** np.arange(MAX_FACES)
+        opened = look.get(seen, "opener")[:, 0] == 1
+        window = look.get(seen, "calza_window")[:, 0] == 1
+        asked = _switch_codes(look.get(seen, "switches"), "calza") == switch_code("calza", "anyone")
+        for seat in (0, 1):
+            chosen = np.flatnonzero((opened == (seat == 0)) & ~above & ~strange)
+            fill_probs(
+                tree.graph, tree.num_hands[seat], table.weights[seat], hand_numbers(tree.dice[seat], tree.variant.num_faces)[codes[chosen]],
+                *table.locate(said[chosen][:, table.slots]), window[chosen], asked[chosen], rows[chosen], out, found,
+            )  # fmt: skip
+
+
+def load_tables(folder: Path | str = EXACT, variant: Variant | None = None) -> list[RoundTable]:
+    """The tables of a folder and of those inside it; with ``variant``, only those that may hold under its switches.
+
+    Raises ``ValueError`` for a folder without any or a file that is no table.
+    """
+    paths = sorted(Path(folder).rglob("*.npz"))
+    if not paths:
+        raise ValueError(f"{folder} holds no .npz tables: python -m train.solver.exact.ship makes them")
+    return [_shared(p) for p in paths if variant is None or _holds(p, variant)]
+
+
+_in_use: WeakValueDictionary[tuple[Path, int, int], RoundTable] = WeakValueDictionary()
+
+
+def _shared(path: Path) -> RoundTable:
+    """The table of a file, the same for all policies that play it: an agent of many variants reads each file once."""
+    about = path.stat()
+    key = path.resolve(), about.st_mtime_ns, about.st_size
+    table = _in_use.get(key)
+    if table is None:
+        table = _in_use[key] = RoundTable.load(path)
+    return table
+
+
+def _holds(path: Path, variant: Variant) -> bool:
+    """Whether the table of a file may hold under the switches of a variant, without reading its weights."""
+    with reading(path, TABLE) as file:
+        solved, palifico = parse_variant(str(file["variant"])), bool(file["palifico"])
+    ours, theirs = _round_switches(variant), _round_switches(solved)
+    common = len(_COMMON)
+    return ours[:common] == theirs[:common] and (palifico or ours == theirs)
+
+
+def exact_policy(
+    variant: Variant | None = None, fallback: Policy | None = None, folder: Path | str = EXACT
+) -> TabularPolicy:
+    """The shipped exact agent: solved small rounds, ``fallback`` (uniform by default) elsewhere."""
+    return TabularPolicy(load_tables(folder, variant), fallback)
+
+
+def load_policy(folder: Path | str, variant: Variant | str, num_seats: int) -> TabularPolicy:
+    """The tabular agent of a checkpoint folder, as the registry makes it.
+
+    ``policy.json`` names who decides where the tables do not: a scripted agent, or a checkpoint folder inside this one. With
+    ``"exact": true`` the tables of the shipped exact agent are played besides its own. Raises ``ValueError`` as
+    :func:`load_tables`.
+    """
+    registry: Any = import_module("agents")  # here: it imports this module
+    folder, about = Path(folder), read_about(Path(folder))
+    fallback = str(about.get("fallback"))
+    # a folder must not have code of its choice imported, nor lead out of itself
+    inside = (folder / fallback).resolve().parent == folder.resolve() and (folder / fallback / "policy.json").is_file()
+    if not inside and fallback not in registry.BASELINES:
+        raise ValueError(
+            f"{folder} has fallback {fallback!r}: one of {', '.join(registry.BASELINES)} or a checkpoint folder inside belongs there"
+        )
+    rest = (
+        registry.load(folder / fallback, variant, num_seats) if inside else registry.make(fallback, variant, num_seats)
+    )
+    folders = [EXACT] if about.get("exact") else []
+    if not folders or any(folder.rglob("*.npz")):
+        folders.append(folder)
+    return TabularPolicy([t for f in folders for t in load_tables(f, as_variant(variant))], rest)

@@ -1,0 +1,128 @@
+"""The abstract game of players who remember the last bids only: its nodes are the suffixes of the sequences of bids.
+
+Two sequences with the same last ``recall`` bids and the same seat to act are one node; a shorter sequence is a node of
+its own. So the public tree of a round (see ``public_tree``) shrinks to an acyclic graph that fits in memory at 5 v 5 dice.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from agents.tabular.public_tree import NO_BID, Graph
+from perudo_env.engine.jit import kernel
+
+ROOT = 0  # the node at which nobody has bid
+
+
+class SuffixGraph(NamedTuple):
+    """The nodes, parents before children. A node at which one may choose owns a row per action: calls, then raises."""
+
+    bid: np.ndarray  # int64 (num_nodes,), the standing bid's index in the round's Graph
+    seat: np.ndarray  # int64 (num_nodes,), who acts
+    calls: np.ndarray  # int64 (num_nodes,), how many calls may answer
+    first: np.ndarray  # int64 (num_nodes + 1,): the raises lead to children[first[i] : first[i + 1]]
+    children: np.ndarray  # int64, nodes
+    row: np.ndarray  # int64 (num_nodes,), the first row among those of its seat
+    num_rows: np.ndarray  # int64 (2,), by seat
+    num_states: np.ndarray  # int64 (2,), nodes by seat
+
+
+def suffix_graph(graph: Graph, recall: int) -> SuffixGraph:
+    """The suffixes of ``recall`` bids of a round. Raises ``ValueError`` for a recall below 1 or too long to number."""
+    base = len(graph.action) + 1  # a bid's digit is its index, 0 where there is none
+    if recall < 1 or 2 * base**recall > 2**62:
+        raise ValueError(
+            f"recall = {recall}: remember from 1 to {int(61 / np.log2(base))} bids in a round of {base - 2} bids"
+        )
+    suffixes, seats = _nodes(graph, recall)
+    rank = bid_ranks(graph)
+    last = suffixes[:, -1]
+    # children next to each other, and behind their parents: the rank of the bid that they have in common rises
+    common = rank[suffixes[:, -2]] if recall > 1 else rank[last]
+    common[last == NO_BID] = -1
+    order = np.lexsort((last, seats, *suffixes[:, :-1].T, common))
+    suffixes, seats = suffixes[order], seats[order]
+    powers = base ** np.arange(recall - 1, -1, -1)
+    codes = suffixes @ powers * 2 + seats
+    by_code = np.argsort(codes)
+    last = suffixes[:, -1]
+    parents, raised = _extend(graph, last)
+    follow = (suffixes[parents] @ powers % base ** (recall - 1) * base + raised) * 2 + 1 - seats[parents]
+    children = by_code[np.searchsorted(codes[by_code], follow)]
+    calls, raises = graph.calls[last], np.diff(graph.first)[last]
+    rows = np.where(calls + raises > 1, calls + raises, 0)
+    row = np.zeros(len(last), np.int64)
+    for seat in (0, 1):
+        own = seats == seat
+        row[own] = np.cumsum(rows[own]) - rows[own]
+    return SuffixGraph(
+        last, seats, calls, np.concatenate([[0], np.cumsum(raises)]), children, row,
+        np.array([rows[seats == s].sum() for s in (0, 1)]), np.array([(seats == s).sum() for s in (0, 1)]),
+    )  # fmt: skip
+
+
+def bid_ranks(graph: Graph) -> npt.NDArray[np.int64]:
+    """The length of the longest sequence that ends with each bid: it rises along every sequence."""
+    rank = np.zeros(len(graph.action), np.int64)
+    for _ in rank:
+        before = rank.copy()
+        np.maximum.at(rank, graph.raises, np.repeat(rank, np.diff(graph.first)) + 1)
+        if (before == rank).all():
+            break
+    return rank
+
+
+def _extend(graph: Graph, last: npt.NDArray[np.int64]) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
+    """Every raise over the bids ``last``: the places of those in the list, and the bids raised to."""
+    counts = np.diff(graph.first)[last]
+    parents = np.repeat(np.arange(len(last)), counts)
+    offsets = np.arange(counts.sum()) - np.repeat(np.cumsum(counts) - counts, counts)
+    return parents, graph.raises[graph.first[last][parents] + offsets]
+
+
+def _nodes(graph: Graph, recall: int) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
+    """All suffixes, ``(num_nodes, recall)`` bids with 0 before the first, and the seat to act after each."""
+    # whether a bid may be the first, third, ... of a round, and whether the second, fourth, ...
+    may_be = np.zeros((2, len(graph.action)), bool)
+    may_be[0, graph.raises[graph.first[NO_BID] : graph.first[NO_BID + 1]]] = True
+    for bid in np.argsort(bid_ranks(graph)):
+        if bid != NO_BID:
+            above = graph.raises[graph.first[bid] : graph.first[bid + 1]]
+            may_be[:, above] |= may_be[::-1, [bid]]
+    suffixes, seats = [], []
+    paths = np.zeros((1, recall), np.int64)
+    for length in range(recall):
+        suffixes.append(paths)
+        seats.append(np.full(len(paths), length % 2))
+        parents, raised = _extend(graph, paths[:, -1])
+        paths = np.concatenate([paths[parents, 1:], raised[:, None]], axis=1)
+    # the first bid of a full suffix may come after others
+    paths = np.arange(1, len(graph.action))[:, None]
+    for _ in range(recall - 1):
+        parents, raised = _extend(graph, paths[:, -1])
+        paths = np.concatenate([paths[parents], raised[:, None]], axis=1)
+    for parity in (0, 1):
+        some = paths[may_be[parity][paths[:, 0]]]
+        suffixes.append(some)
+        seats.append(np.full(len(some), (parity + recall) % 2))
+    return np.concatenate(suffixes), np.concatenate(seats)
+
+
+@kernel
+def follow(graph: Graph, suffixes: SuffixGraph, bids: np.ndarray, num_bids: int) -> int:
+    """The node to which a sequence of bids (action ids) leads; -1 if it is not of this round."""
+    node = ROOT
+    for k in range(num_bids):
+        bid = suffixes.bid[node]
+        at = -1
+        for j in range(graph.first[bid], graph.first[bid + 1]):
+            if graph.action[graph.raises[j]] == bids[k]:
+                at = suffixes.children[suffixes.first[node] + j - graph.first[bid]]
+                break
+        if at < 0:
+            return -1
+        node = at
+    return node

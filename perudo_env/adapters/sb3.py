@@ -1,0 +1,124 @@
+"""The SB3 door: our vector env as a stable-baselines3 ``VecEnv``, with its masks at hand."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from gymnasium import spaces
+from stable_baselines3.common.vec_env import VecEnv
+
+from agents.learned.neural import input_size, network_inputs
+from perudo_env.envs.vector import LearnerVectorEnv
+
+
+class Sb3Door(VecEnv):
+    """A ``LearnerVectorEnv`` for SB3: float32 network inputs, masks from :meth:`action_masks`, in one process.
+
+    sb3-contrib asks ``env_method("action_masks")`` per env; the answer comes from the batch, without a loop over envs.
+    """
+
+    def __init__(self, env: LearnerVectorEnv) -> None:
+        self.env = env
+        shape = (input_size(env.batch.layout),)
+        super().__init__(env.num_envs, spaces.Box(0.0, 1.0, shape, np.float32), spaces.Discrete(env.batch.num_actions))
+        self._seed: int | None = None
+        self._masks = np.zeros((env.num_envs, env.batch.num_actions), np.int8)
+        self._actions = np.zeros(env.num_envs, np.int64)
+        self._lengths = np.zeros(env.num_envs, np.int64)
+
+    def action_masks(self) -> npt.NDArray[np.int8]:
+        """The mask of each learner, int8 ``(num_envs, num_actions)``."""
+        return self._masks
+
+    def reset(self) -> npt.NDArray[np.float32]:
+        """Deal all tables."""
+        observation, info = self.env.reset(seed=self._seed)
+        self._seed = None
+        self._masks = info["action_mask"]
+        self._lengths[:] = 0
+        return network_inputs(observation, self._masks)
+
+    @property
+    def lengths(self) -> npt.NDArray[np.int64]:
+        """How many decisions each episode is old."""
+        return self._lengths
+
+    def arrays(self) -> dict[str, npt.NDArray[Any]]:
+        """All tables, for the state of a run."""
+        env = self.env
+        return {
+            "states": env.batch.states.view(np.uint8),
+            "learner": env.learner,
+            "drawn": env.drawn,
+            "lengths": self._lengths,
+        }
+
+    def restore(self, arrays: Mapping[str, npt.NDArray[Any]]) -> npt.NDArray[np.float32]:
+        """Go on with the tables of :meth:`arrays`; returns what :meth:`step_wait` last showed."""
+        env = self.env
+        env.batch.states.view(np.uint8)[:] = arrays["states"]
+        env.learner[:], env.drawn[:], self._lengths[:] = arrays["learner"], arrays["drawn"], arrays["lengths"]
+        self._masks = env.action_masks()
+        return network_inputs(env.batch.observe(viewers=env.learner), self._masks)
+
+    def step_async(self, actions: npt.NDArray[np.int64]) -> None:
+        """Take the learners' actions."""
+        self._actions = actions
+
+    def step_wait(
+        self,
+    ) -> tuple[npt.NDArray[np.float32], npt.NDArray[np.float32], npt.NDArray[np.bool_], list[dict[str, Any]]]:
+        """Play them."""
+        observation, rewards, terminated, truncated, info = self.env.step(self._actions)
+        self._masks = info["action_mask"]
+        self._lengths += 1
+        done = terminated | truncated
+        infos: list[dict[str, Any]] = [{} for _ in range(self.num_envs)]
+        ends = np.flatnonzero(done)
+        if ends.size:
+            final = network_inputs(info["final_obs"][ends], self._masks[ends])
+            for k, i in enumerate(ends):
+                infos[i] = {
+                    "terminal_observation": final[k],
+                    "TimeLimit.truncated": bool(truncated[i]),
+                    "episode": {"r": float(rewards[i]), "l": int(self._lengths[i]), "t": 0.0},
+                }
+            self._lengths[ends] = 0
+        return network_inputs(observation, self._masks), rewards.astype(np.float32), done, infos
+
+    def seed(self, seed: int | None = None) -> Sequence[int | None]:
+        """Seed the next reset."""
+        self._seed = seed
+        return [seed] * self.num_envs
+
+    def close(self) -> None:
+        """Nothing is open."""
+
+    def has_attr(self, attr_name: str) -> bool:
+        """Whether the tables have it: ``action_masks`` alone."""
+        return attr_name in ("action_masks", "render_mode")
+
+    def get_attr(self, attr_name: str, indices: Any = None) -> list[Any]:
+        """An attribute per env."""
+        if attr_name == "action_masks":
+            return list(self._masks)
+        if attr_name == "render_mode":
+            return [None] * self.num_envs
+        raise AttributeError(f"the tables have no attribute {attr_name!r}")
+
+    def set_attr(self, attr_name: str, value: Any, indices: Any = None) -> None:
+        """Refused: the tables are one batch."""
+        raise AttributeError(f"{attr_name!r} cannot be set: the tables are one batch")
+
+    def env_method(self, method_name: str, *method_args: Any, indices: Any = None, **method_kwargs: Any) -> list[Any]:
+        """Only ``action_masks``."""
+        if method_name != "action_masks":
+            raise AttributeError(f"the tables have no method {method_name!r}")
+        return list(self._masks)
+
+    def env_is_wrapped(self, wrapper_class: Any, indices: Any = None) -> list[bool]:
+        """Never; episodes are reported in the infos as a Monitor would."""
+        return [False] * self.num_envs

@@ -1,0 +1,478 @@
+"""Many games at once: the only loops over state records, and the arrays they fill.
+
+The kernels here are doors: they take the array of records and a row, because a jitted call on an array costs a third
+of one on a lone record. ``Game`` uses them with a batch of one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from copy import copy
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from perudo_env.engine.actions import num_actions
+from perudo_env.engine.jit import announce_compilation, kernel
+from perudo_env.engine.observation import Layout, encode, encode_switches, layout
+from perudo_env.engine.rng import below, mix, next_seed
+from perudo_env.engine.rules import (
+    PALIFICO_ONCE,
+    Reason,
+    Reward,
+    apply,
+    fill_mask,
+    final_return,
+    settle,
+    start_game,
+    start_round,
+    stop_game,
+    why_illegal,
+)
+from perudo_env.engine.state import Phase, new_states
+from perudo_env.engine.variant import Variant, as_variant, is_whole, table_size
+from perudo_env.game.clauses import IllegalActionError, explain
+
+Int8Array = npt.NDArray[np.int8]
+
+
+@kernel
+def start_row(states: np.ndarray, i: int, seed: np.uint64, dice: np.ndarray) -> None:
+    """Begin a new game in row ``i``."""
+    start_game(states[i], seed, dice)
+
+
+@kernel
+def open_row(states: np.ndarray, i: int, opener: int, palifico: bool) -> None:
+    """Begin row ``i``'s first round again, with this opener, palifico or not."""
+    s = states[i]
+    s["round"] = 0
+    s["palifico_next"] = palifico
+    if palifico and s["palifico"] == PALIFICO_ONCE:
+        s["palifico_spent"][opener] = 1
+    start_round(s, opener)
+
+
+@kernel
+def deal_row(states: np.ndarray, i: int, counts: np.ndarray) -> None:
+    """Put given dice, int8 face counts ``(num_seats, 6)``, under the cups of row ``i``."""
+    for seat in range(states[i]["num_seats"]):
+        for face in range(counts.shape[1]):
+            states[i]["hands"][seat, face] = counts[seat, face]
+
+
+@kernel
+def act_row(states: np.ndarray, i: int, action: int) -> int:
+    """Play an action in row ``i``: minus its Reason, and nothing changed, if it is illegal; else 1 if it ended the round, 0 if not."""
+    reason = why_illegal(states[i], action)
+    if reason != Reason.LEGAL:
+        return -reason
+    return int(apply(states[i], action))
+
+
+@kernel
+def settle_row(states: np.ndarray, i: int, seat: int, change: int) -> None:
+    """End row ``i``'s round by its outcome alone, for a table with real dice: ``seat`` lost a die (-1) or said a right Calza (+1)."""
+    settle(states[i], seat, change)
+
+
+@kernel
+def stop_row(states: np.ndarray, i: int) -> None:
+    """Cut row ``i``'s game off: the seats still in are ranked by their dice."""
+    stop_game(states[i])
+
+
+@kernel
+def step_row(
+    states: np.ndarray,
+    i: int,
+    action: int,
+    switches: np.ndarray,
+    seats: int,
+    quantities: int,
+    mask: np.ndarray,
+    seen: np.ndarray,
+) -> int:
+    """:func:`act_row`, and then write the mask and the observation of the next seat to act, if there is one."""
+    result = act_row(states, i, action)
+    if result >= 0 and states[i]["phase"] != Phase.OVER:
+        fill_mask(states[i], mask)
+        encode(states[i], states[i]["seat"], switches, seats, quantities, seen)
+    return result
+
+
+@kernel
+def mask_row(states: np.ndarray, i: int, mask: np.ndarray) -> None:
+    """Write the mask of the seat to act in row ``i``."""
+    fill_mask(states[i], mask)
+
+
+@kernel
+def observe_row(
+    states: np.ndarray, i: int, viewer: int, switches: np.ndarray, seats: int, quantities: int, out: np.ndarray
+) -> None:
+    """Write what ``viewer`` sees of row ``i``."""
+    encode(states[i], viewer, switches, seats, quantities, out)
+
+
+@kernel
+def returns_row(states: np.ndarray, i: int, scheme: int, out: np.ndarray) -> None:
+    """Write what each seat of row ``i`` is paid; 0 for a seat without a place yet."""
+    for seat in range(states[i]["num_seats"]):
+        out[seat] = final_return(states[i], seat, scheme)
+
+
+@kernel
+def reason_row(states: np.ndarray, i: int, action: int) -> int:
+    """The Reason why an action is illegal in row ``i``."""
+    return why_illegal(states[i], action)
+
+
+@kernel
+def start_rows(states: np.ndarray, rows: np.ndarray, seeds: np.ndarray, dice: np.ndarray) -> None:
+    """Begin a new game in each of ``rows``, with its row of ``dice``."""
+    for k in range(rows.size):
+        start_game(states[rows[k]], seeds[k], dice[k])
+
+
+@kernel
+def masks_rows(states: np.ndarray, rows: np.ndarray, masks: np.ndarray) -> None:
+    """Write the mask of the seat to act in each of ``rows``."""
+    for k in range(rows.size):
+        fill_mask(states[rows[k]], masks[k])
+
+
+@kernel
+def observe_rows(
+    states: np.ndarray,
+    rows: np.ndarray,
+    viewers: np.ndarray,
+    switches: np.ndarray,
+    seats: int,
+    quantities: int,
+    out: np.ndarray,
+) -> None:
+    """Write what the viewer of each of ``rows`` sees; zeros where there is none (negative)."""
+    for k in range(rows.size):
+        if viewers[k] < 0:
+            out[k] = 0
+        else:
+            encode(states[rows[k]], viewers[k], switches, seats, quantities, out[k])
+
+
+@kernel
+def act_rows(states: np.ndarray, rows: np.ndarray, actions: np.ndarray, round_ended: np.ndarray) -> int:
+    """Play an action in each of ``rows`` that is not over; an illegal one stops all, before any change.
+
+    Returns the place in ``rows`` of the first illegal action, or -1.
+    """
+    for k in range(rows.size):
+        s = states[rows[k]]
+        if s["phase"] != Phase.OVER and why_illegal(s, actions[k]) != Reason.LEGAL:
+            return k
+    for k in range(rows.size):
+        s = states[rows[k]]
+        round_ended[k] = s["phase"] != Phase.OVER and apply(s, actions[k])
+    return -1
+
+
+@kernel
+def returns_rows(states: np.ndarray, scheme: int, out: np.ndarray) -> None:
+    """Write what each seat of each row is paid."""
+    for i in range(states.size):
+        for seat in range(states[i]["num_seats"]):
+            out[i, seat] = final_return(states[i], seat, scheme)
+
+
+@kernel
+def nth_legal(mask: np.ndarray, n: int) -> int:
+    """The ``n``-th action id, from 0, that ``mask`` allows; -1 if it allows fewer."""
+    for action in range(mask.size):
+        n -= mask[action]
+        if n < 0:
+            return action
+    return -1
+
+
+@kernel
+def play_rows(
+    states: np.ndarray,
+    steps: int,
+    word: np.uint64,
+    dice: np.ndarray,
+    masks: np.ndarray,
+    switches: np.ndarray,
+    seats: int,
+    quantities: int,
+    observations: np.ndarray,
+) -> np.uint64:
+    """Uniform legal play in every row for ``steps`` decisions, new games following on finished ones.
+
+    Masks, and observations where the array has columns, are written at each decision as a learner would read them.
+    """
+    for _ in range(steps):
+        for i in range(states.size):
+            if states[i]["phase"] == Phase.OVER:
+                start_game(states[i], next_seed(states[i]["seed"]), dice)
+            legal = fill_mask(states[i], masks[i])
+            if observations.shape[1] > 0:
+                encode(states[i], states[i]["seat"], switches, seats, quantities, observations[i])
+            word = mix(word + np.uint64(1))
+            apply(states[i], nth_legal(masks[i], below(word, legal)))
+    return word
+
+
+def seeds_from(seed: Any, num_games: int) -> npt.NDArray[np.uint64]:
+    """A seed per game, uint64 ``(num_games,)``: game i of one ``seed`` has seed + i; an array is taken as it is.
+
+    None draws from the operating system. Raises ``ValueError`` for anything else than numbers from 0 to 2**64 - 1.
+    """
+    if seed is None:
+        seed = int(np.random.SeedSequence().generate_state(1, np.uint64)[0])
+    if is_whole(seed):
+        if not 0 <= seed < 2**64:
+            raise ValueError(f"seed = {seed} is out of range: use 0 to 2**64 - 1")
+        with np.errstate(over="ignore"):
+            return np.uint64(int(seed)) + np.arange(num_games, dtype=np.uint64)
+    seeds = np.asarray(seed)
+    if seeds.shape != (num_games,) or seeds.dtype.kind not in "ui" or (seeds < 0).any():
+        raise ValueError(
+            f"seed = {seed!r} is not a seed: use None, a number from 0 to 2**64 - 1, or {num_games} of them"
+        )
+    return seeds.astype(np.uint64)
+
+
+def starting_dice(variant: Variant, num_seats: int, dice: Sequence[int] | None) -> Int8Array:
+    """The dice per seat at the start, int8 ``(num_seats,)``, checked.
+
+    Raises ``ValueError`` unless each number is from 0 (the seat is out) to ``variant.starting_dice`` and two seats play.
+    """
+    if dice is None:
+        return np.full(num_seats, variant.starting_dice, np.int8)
+    if not isinstance(dice, Sequence | np.ndarray) or isinstance(dice, str):
+        raise ValueError(f"dice = {dice!r}: give a number of dice per seat, like (5, 3)")
+    counts = list(dice)
+    if len(counts) != num_seats:
+        raise ValueError(f"dice = {tuple(counts)} has {len(counts)} numbers for {num_seats} seats")
+    for d in counts:
+        if not is_whole(d) or not 0 <= d <= variant.starting_dice:
+            raise ValueError(
+                f"dice = {tuple(counts)}: {d!r} is not a number of dice: use 0 to starting_dice = {variant.starting_dice}"
+            )
+    if sum(d > 0 for d in counts) < 2:
+        raise ValueError(f"dice = {tuple(counts)}: at least two seats need dice")
+    return np.array(counts, np.int8)
+
+
+def check_max_rounds(max_rounds: Any) -> int:
+    """``max_rounds`` as the record holds it, 0 for None; raises ``ValueError`` unless it is None or at least 1."""
+    if max_rounds is None:
+        return 0
+    if not is_whole(max_rounds) or not 1 <= max_rounds < 2**31:
+        raise ValueError(f"max_rounds = {max_rounds!r} is not a limit: use None or a whole number from 1")
+    return int(max_rounds)
+
+
+def _room(out: Int8Array | None, num_rows: int, width: int) -> Int8Array:
+    """``out``, or a new int8 array; a wrong shape is a ``ValueError``, for the kernels check no bounds."""
+    if out is None:
+        return np.empty((num_rows, width), np.int8)
+    if out.shape != (num_rows, width):
+        raise ValueError(f"out has shape {out.shape}: this table needs {(num_rows, width)}")
+    return out
+
+
+class Batch:
+    """``num_games`` games of one variant at tables of ``num_seats``; row i plays as ``Game`` with seed ``seed + i``.
+
+    ``seed`` may also be an array of ``num_games`` seeds. ``dice`` are the starting dice per seat, by default
+    ``variant.starting_dice`` each; ``pad_to`` is a larger ``Layout`` to write observations and masks in.
+    Raises ``ValueError`` for a table that cannot be.
+    """
+
+    def __init__(
+        self,
+        variant: Variant | str = "classic",
+        num_seats: int = 2,
+        num_games: int = 1,
+        seed: Any = None,
+        *,
+        dice: Sequence[int] | None = None,
+        max_rounds: int | None = None,
+        pad_to: Layout | None = None,
+    ) -> None:
+        announce_compilation(start_rows)
+        self.variant = as_variant(variant)
+        self.num_seats = table_size(num_seats)
+        if not is_whole(num_games) or num_games < 1:
+            raise ValueError(f"num_games = {num_games!r} is not a number of games: use a whole number from 1")
+        self.num_games = int(num_games)
+        self.start = starting_dice(self.variant, self.num_seats, dice)
+        quantity = self.variant.max_quantity(self.num_seats)
+        self.layout = pad_to or layout(self.num_seats, quantity)
+        if self.layout.num_seats < self.num_seats or self.layout.max_quantity < quantity:
+            raise ValueError(
+                f"pad_to holds {self.layout.num_seats} seats and quantities to {self.layout.max_quantity}: "
+                f"this table needs {self.num_seats} and {quantity}"
+            )
+        self.num_actions = num_actions(self.layout.max_quantity)
+        self.switches = encode_switches(self.variant)
+        self.states = new_states(
+            self.variant, self.num_seats, int(self.start.sum()), check_max_rounds(max_rounds), self.num_games
+        )
+        self._all = np.arange(self.num_games)
+        self._word = np.uint64(0)
+        self.reset(seeds=seed)
+
+    def reset(self, rows: npt.ArrayLike | None = None, seeds: Any = None, dice: npt.ArrayLike | None = None) -> None:
+        """Begin a new game in every row, or in ``rows``: their numbers, or a truth per game.
+
+        Without ``seeds`` a row goes on to the seed that follows its own; the first time, to one from the system.
+        ``dice`` ``(num_rows, num_seats)`` begins each game as one in which so many are left; the highest bid of the
+        variant stays that of the full table.
+        """
+        where = self._where(rows)
+        counts = np.repeat(self.start[None], where.size, axis=0) if dice is None else self._counts(where.size, dice)
+        if seeds is None and self.states["round"].any():
+            new = np.array([next_seed(s) for s in self.states["seed"][where]], np.uint64)
+        else:
+            new = seeds_from(seeds, where.size)
+        start_rows(self.states, where, new, counts)
+
+    def _counts(self, num_rows: int, dice: npt.ArrayLike) -> Int8Array:
+        counts = np.asarray(dice)
+        if counts.shape != (num_rows, self.num_seats) or counts.dtype.kind not in "ui":
+            raise ValueError(
+                f"dice of shape {counts.shape} and type {counts.dtype}: give whole numbers, {(num_rows, self.num_seats)}"
+            )
+        for row in np.unique(counts, axis=0):
+            starting_dice(self.variant, self.num_seats, row)
+        return counts.astype(np.int8)
+
+    def take(self, rows: npt.ArrayLike) -> Batch:
+        """A batch of copies of these games, in this order; one may be named more than once. Copies go their own ways."""
+        where = self._where(rows)
+        taken = copy(self)
+        taken.num_games, taken._all = where.size, np.arange(where.size)
+        # as bytes: NumPy copies a structured array field by field, ten times slower
+        whole = self.states.view(np.dtype((np.void, self.states.dtype.itemsize)))
+        taken.states = whole[where].view(self.states.dtype)
+        return taken
+
+    @property
+    def seat(self) -> Int8Array:
+        """The seat to act per game, int8 ``(num_games,)``; -1 where the game is over."""
+        return self.states["seat"]
+
+    @property
+    def is_over(self) -> npt.NDArray[np.bool_]:
+        """Which games are over, bool ``(num_games,)``."""
+        return self.states["phase"] == Phase.OVER
+
+    @property
+    def truncated(self) -> npt.NDArray[np.bool_]:
+        """Which games ``max_rounds`` has stopped, bool ``(num_games,)``."""
+        return self.states["truncated"] == 1
+
+    @property
+    def dice(self) -> Int8Array:
+        """Dice left, int8 ``(num_games, num_seats)``."""
+        return self.states["dice"][:, : self.num_seats]
+
+    @property
+    def ranks(self) -> Int8Array:
+        """Final places, int8 ``(num_games, num_seats)``: 1 for the winner, 0 for a seat that still plays."""
+        return self.states["place"][:, : self.num_seats]
+
+    @property
+    def returns(self) -> npt.NDArray[np.float64]:
+        """What each seat is paid, ``(num_games, num_seats)``: winner +1, others -1/(n-1); 0 while it still plays."""
+        return self.payoffs()
+
+    def payoffs(self, scheme: Reward = Reward.ZERO_SUM) -> npt.NDArray[np.float64]:
+        """What each seat is paid at its end, ``(num_games, num_seats)``, under ``ZERO_SUM`` or ``PLACE``."""
+        out = np.zeros((self.num_games, self.num_seats))
+        returns_rows(self.states, int(scheme), out)
+        return out
+
+    def masks(self, rows: npt.ArrayLike | None = None, *, out: Int8Array | None = None) -> Int8Array:
+        """The mask of the seat to act, int8 ``(num_games, num_actions)``, or one per row of ``rows``; all 0 where over."""
+        where = self._where(rows)
+        out = _room(out, where.size, self.num_actions)
+        masks_rows(self.states, where, out)
+        return out
+
+    def observe(
+        self, rows: npt.ArrayLike | None = None, *, viewers: npt.ArrayLike | None = None, out: Int8Array | None = None
+    ) -> Int8Array:
+        """What each row's viewer sees, int8 ``(num_games, layout.size)``, or one per row of ``rows``.
+
+        ``viewers`` is a seat, or a seat per row; by default the seat to act (zeros where the game is over).
+        """
+        where = self._where(rows)
+        out = _room(out, where.size, self.layout.size)
+        seats = np.broadcast_to(self.seat[where] if viewers is None else np.asarray(viewers), where.shape)
+        if seats.dtype.kind not in "ui" or (seats >= self.num_seats).any():
+            raise ValueError(f"viewers = {viewers!r} are not seats of this table: use 0 to {self.num_seats - 1}")
+        observe_rows(
+            self.states,
+            where,
+            seats.astype(np.int64),
+            self.switches,
+            self.layout.num_seats,
+            self.layout.max_quantity,
+            out,
+        )
+        return out
+
+    def act(self, actions: npt.ArrayLike, rows: npt.ArrayLike | None = None) -> npt.NDArray[np.bool_]:
+        """Play one action id per game, or per row of ``rows``; returns which rounds that ended. Finished games stand still.
+
+        Raises ``IllegalActionError``, naming the first game at fault, and changes nothing.
+        """
+        where, ids = self._where(rows), np.asarray(actions)
+        if ids.shape != where.shape or ids.dtype.kind not in "ui":
+            raise IllegalActionError(
+                f"actions of shape {ids.shape} and type {ids.dtype}: give {where.size} whole numbers, one action id per game"
+            )
+        if rows is not None and np.unique(where).size < where.size:
+            raise ValueError(f"rows = {where.tolist()} name a game twice: it can play one action at a time")
+        ended = np.zeros(where.size, np.bool_)
+        bad = act_rows(self.states, where, ids.astype(np.int64), ended)
+        if bad >= 0:
+            known = 0 <= ids[bad] < self.num_actions
+            why = (
+                explain(self.states, where[bad], int(ids[bad]))
+                if known
+                else f"{ids[bad]} is not an action id of this table: use 0 to {self.num_actions - 1}"
+            )
+            raise IllegalActionError(f"game {where[bad]}: {why}")
+        return ended
+
+    def _where(self, rows: npt.ArrayLike | None) -> npt.NDArray[np.int64]:
+        if rows is None:
+            return self._all
+        given = np.asarray(rows).reshape(-1)
+        if given.dtype == np.bool_ and given.size == self.num_games:
+            return np.flatnonzero(given)
+        if given.size and given.dtype.kind not in "ui":
+            raise ValueError(f"rows = {rows!r}: give numbers of games, or a truth for each of the {self.num_games}")
+        where = given.astype(np.int64)
+        if where.size and not (where.min() >= 0 and where.max() < self.num_games):
+            raise ValueError(f"rows from {where.min()} to {where.max()}: the games are 0 to {self.num_games - 1}")
+        return where
+
+    def play_random(self, steps: int, *, observe: bool = False) -> int:
+        """Play ``steps`` uniform legal decisions in every game, starting new games as they end; returns how many.
+
+        Masks, and with ``observe`` observations, are computed for each, as a measure of the engine's speed.
+        """
+        masks = np.empty((self.num_games, self.num_actions), np.int8)
+        seen = np.empty((self.num_games, self.layout.size if observe else 0), np.int8)
+        word = play_rows(
+            self.states, steps, self._word, self.start, masks, self.switches,
+            self.layout.num_seats, self.layout.max_quantity, seen,
+        )  # fmt: skip
+        self._word = np.uint64(word)
+        return steps * self.num_games

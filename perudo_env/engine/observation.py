@@ -1,0 +1,137 @@
+"""What one seat may see, as 0/1 numbers: the layout of an observation, as a named table, and its encoder.
+
+The observation is rotated: relative seat 0 is the viewer, 1 the next seat clockwise. It holds nothing that a player at
+the table does not see. A layout depends on the seats and the highest quantity alone; encoding a small table into the
+layout of a larger one leaves the rows of absent seats and quantities empty, so one network can play every table.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cache
+from hashlib import sha256
+from math import prod
+
+import numpy as np
+
+from perudo_env.engine.actions import FIRST_BID, face_of
+from perudo_env.engine.jit import kernel
+from perudo_env.engine.rules import Record
+from perudo_env.engine.state import Phase
+from perudo_env.engine.variant import MAX_FACES, MAX_STARTING_DICE, SWITCHES, Variant, switch_code, switch_values
+
+
+@dataclass(frozen=True)
+class Block:
+    """One named part of an observation; a dimension is a number, or ``seats`` or ``quantities`` of the layout."""
+
+    name: str
+    dims: tuple[int | str, ...]
+    says: str
+
+
+_PUBLIC = switch_code("dice_counts", "public")
+_NUM_VALUES = np.array([len(switch_values(s)) for s in SWITCHES])
+_NUM_SWITCH_BITS = int(_NUM_VALUES.sum())
+
+LAYOUT: tuple[Block, ...] = (
+    Block("hand", (MAX_FACES, MAX_STARTING_DICE), "[f, k] own dice show face f + 1 more than k times"),
+    Block(
+        "dice", ("seats", MAX_STARTING_DICE), "[r, k] relative seat r has more than k dice; hidden counts: own row only"
+    ),
+    Block("alive", ("seats",), "relative seat r still has dice"),
+    Block("opener", ("seats",), "who opened this round"),
+    Block("bidder", ("seats",), "who made the standing bid"),
+    Block("palifico_spent", ("seats",), "who may have no more palifico round (palifico = once)"),
+    Block("is_palifico", (1,), "this is a palifico round"),
+    Block("locked_face", (MAX_FACES,), "the face that the opening bid of a palifico round fixed"),
+    Block("calza_window", (1,), "the seats are asked for Calza before the bid may be raised (calza = anyone)"),
+    Block("switches", (_NUM_SWITCH_BITS,), "the variant: for each switch, in order, one bit per value"),
+    Block("standing", ("quantities", MAX_FACES), "[q, f] the standing bid is (q + 1) x (f + 1)"),
+    Block("bids", ("quantities", MAX_FACES, "seats"), "[q, f, r] relative seat r bid (q + 1) x (f + 1) in this round"),
+)
+
+
+class Layout:
+    """Where each block of ``LAYOUT`` lies for a number of seats and a highest quantity."""
+
+    def __init__(self, num_seats: int, max_quantity: int) -> None:
+        self.num_seats, self.max_quantity = num_seats, max_quantity
+        sizes = {"seats": num_seats, "quantities": max_quantity}
+        self.shapes = {b.name: tuple(sizes[d] if isinstance(d, str) else d for d in b.dims) for b in LAYOUT}
+        self.slices: dict[str, slice] = {}
+        at = 0
+        for name, shape in self.shapes.items():
+            self.slices[name] = slice(at, at + prod(shape))
+            at += prod(shape)
+        self.size = at
+
+    def get(self, observations: np.ndarray, name: str) -> np.ndarray:
+        """A block of ``(..., size)`` observations, reshaped to ``(..., *block shape)``; a view where NumPy can."""
+        return observations[..., self.slices[name]].reshape(*observations.shape[:-1], *self.shapes[name])
+
+    @property
+    def hash(self) -> str:
+        """A short digest of the names and places of all blocks, for checkpoints to compare."""
+        text = ";".join(f"{b.name}{self.shapes[b.name]}{b.says}" for b in LAYOUT)
+        return sha256(text.encode()).hexdigest()[:12]
+
+
+@cache
+def layout(num_seats: int, max_quantity: int) -> Layout:
+    """The layout for a table of ``num_seats`` at which at most ``max_quantity`` may be bid."""
+    return Layout(num_seats, max_quantity)
+
+
+def switch_slices() -> dict[str, slice]:
+    """Where each switch's bits lie inside the block ``switches``."""
+    ends = np.cumsum(_NUM_VALUES)
+    return {s: slice(int(e - n), int(e)) for s, e, n in zip(SWITCHES, ends, _NUM_VALUES, strict=True)}
+
+
+@cache
+def encode_switches(variant: Variant) -> np.ndarray:
+    """The ``switches`` block of a variant, int8, read-only."""
+    bits = np.zeros(_NUM_SWITCH_BITS, np.int8)
+    for switch, where in switch_slices().items():
+        bits[where.start + switch_values(switch).index(getattr(variant, switch))] = 1
+    bits.flags.writeable = False
+    return bits
+
+
+@kernel
+def encode(s: Record, viewer: int, switches: np.ndarray, seats: int, quantities: int, out: np.ndarray) -> None:
+    """Write what ``viewer`` sees into the int8 row ``out``, by the layout of ``seats`` and ``quantities``.
+
+    ``switches`` is :func:`encode_switches` of its variant. Blocks follow in LAYOUT's order.
+    """
+    out[:] = 0
+    n = s["num_seats"]
+    for f in range(MAX_FACES):
+        for k in range(s["hands"][viewer, f]):
+            out[f * MAX_STARTING_DICE + k] = 1
+    at = MAX_FACES * MAX_STARTING_DICE
+    for seat in range(n):
+        r = (seat - viewer) % n
+        if s["dice_counts"] == _PUBLIC or r == 0:
+            for k in range(s["dice"][seat]):
+                out[at + r * MAX_STARTING_DICE + k] = 1
+        flags = at + seats * MAX_STARTING_DICE + r
+        out[flags] = s["dice"][seat] > 0
+        out[flags + seats] = seat == s["opener"]
+        out[flags + 2 * seats] = seat == s["bidder"]
+        out[flags + 3 * seats] = s["palifico_spent"][seat]
+    at += seats * (MAX_STARTING_DICE + 4)
+    out[at] = s["is_palifico"]
+    if s["is_palifico"] and s["num_bids"] > 0:
+        out[at + face_of(s["bids"][0])] = 1
+    out[at + 1 + MAX_FACES] = s["phase"] == Phase.WINDOW
+    at += MAX_FACES + 2
+    out[at : at + _NUM_SWITCH_BITS] = switches
+    at += _NUM_SWITCH_BITS
+    if s["num_bids"] == 0:
+        return
+    out[at + s["bids"][s["num_bids"] - 1] - FIRST_BID] = 1
+    at += quantities * MAX_FACES
+    for i in range(s["num_bids"]):
+        out[at + (s["bids"][i] - FIRST_BID) * seats + (s["bidders"][i] - viewer) % n] = 1

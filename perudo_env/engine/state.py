@@ -1,0 +1,98 @@
+"""The record of one game: one NumPy structured dtype that the kernels of ``rules.py`` read and write.
+
+A record is complete: it holds the switches of its variant, so that a batch may mix variants, and the seed of its
+generator, so that a row of a batch plays as the same game alone. Faces are 1..6, but columns of face counts start at
+0 (column 0 holds the Pacos). Seats count from 0, clockwise.
+"""
+
+from __future__ import annotations
+
+from enum import IntEnum
+from functools import cache
+
+import numpy as np
+
+from perudo_env.engine.actions import MAX_BIDS
+from perudo_env.engine.variant import MAX_FACES, MAX_SEATS, SWITCHES, Variant, switch_code
+
+NOBODY = -1
+
+
+class Phase(IntEnum):
+    """What the seat to act is asked."""
+
+    BID = 0  # raise, or say Dudo (or Calza on turn)
+    WINDOW = 1  # calza = anyone: Calza or pass, before the bid may be raised
+    OVER = 2
+
+
+class RoundEnd(IntEnum):
+    """How the last finished round ended."""
+
+    NONE = 0
+    DUDO = 1
+    CALZA = 2
+
+
+STATE = np.dtype(
+    [
+        # the variant, a code per switch (variant.switch_code)
+        *((switch, np.int8) for switch in SWITCHES),
+        # the table
+        ("num_seats", np.int8),  # 2..8
+        ("total_at_start", np.int16),  # T0: all dice at the start, 1..48
+        ("max_rounds", np.int32),  # the game is cut off after this many rounds; 0: no limit
+        ("seed", np.uint64),  # every random draw is a hash of this word (rng.py)
+        # the game
+        ("round", np.int32),  # number of this round, from 1
+        ("num_players", np.int8),  # seats that began with dice; the others have place num_players + 1
+        ("dice", np.int8, (MAX_SEATS,)),  # dice left per seat, 0..starting_dice
+        ("place", np.int8, (MAX_SEATS,)),  # final place per seat, 1 = winner; 0 while it plays
+        ("palifico_spent", np.int8, (MAX_SEATS,)),  # 1: the seat may have no more palifico round (palifico = once)
+        ("palifico_next", np.int8),  # 1: the next round is palifico
+        ("truncated", np.int8),  # 1: max_rounds stopped the game
+        # this round
+        ("opener", np.int8),  # seat that opens this round
+        ("is_palifico", np.int8),  # 1: a palifico round
+        ("hands", np.int8, (MAX_SEATS, MAX_FACES)),  # how many dice of each face a seat holds
+        ("phase", np.int8),  # Phase
+        ("seat", np.int8),  # seat to act; NOBODY when the game is over
+        ("bidder", np.int8),  # seat of the standing bid; NOBODY before the opening bid
+        ("num_bids", np.int16),  # bids made in this round
+        ("bids", np.int16, (MAX_BIDS,)),  # their action ids, in order
+        ("bidders", np.int8, (MAX_BIDS,)),  # the seats that made them
+        # the round that ended last, public from its reveal on
+        ("last_end", np.int8),  # RoundEnd
+        ("last_bid", np.int16),  # action id of the bid that was doubted or called exact
+        ("last_bidder", np.int8),
+        ("last_caller", np.int8),  # seat that said Dudo or Calza
+        ("last_count", np.int16),  # matching dice on the table
+        ("last_seat", np.int8),  # seat whose dice were at stake: it loses one, or takes one back
+        ("last_change", np.int8),  # -1 lost, +1 taken back, 0 a right Calza with a full cup
+        ("last_hands", np.int8, (MAX_SEATS, MAX_FACES)),  # all hands as revealed
+    ],
+    align=True,
+)
+
+
+@cache
+def _blank(variant: Variant, num_seats: int, total_at_start: int, max_rounds: int) -> bytes:
+    record = np.zeros(1, STATE)
+    for switch in SWITCHES:
+        record[switch] = switch_code(switch, getattr(variant, switch))
+    record["num_seats"] = num_seats
+    record["total_at_start"] = total_at_start
+    record["max_rounds"] = max_rounds
+    return record.tobytes()
+
+
+def new_states(
+    variant: Variant, num_seats: int, total_at_start: int, max_rounds: int, num_games: int = 1
+) -> np.ndarray:
+    """Records of games yet to begin: the switches, the seats, T0 and the limit of rounds are written."""
+    return np.frombuffer(bytearray(_blank(variant, num_seats, total_at_start, max_rounds) * num_games), STATE)
+
+
+def copied(states: np.ndarray) -> np.ndarray:
+    """A copy of records, as bytes: NumPy copies a structured array field by field, ten times slower."""
+    return np.frombuffer(bytearray(states.view(np.uint8)), STATE)

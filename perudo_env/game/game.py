@@ -1,0 +1,555 @@
+"""One game for people: a batch of one, with readable values, events, text and copies."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from perudo_env.engine.actions import ACTIONS, PASS, Action, Bid, Call, num_actions, to_id
+from perudo_env.engine.batch import (
+    Int8Array,
+    act_row,
+    check_max_rounds,
+    deal_row,
+    mask_row,
+    observe_row,
+    open_row,
+    reason_row,
+    returns_row,
+    seeds_from,
+    start_row,
+    starting_dice,
+    step_row,
+)
+from perudo_env.engine.jit import announce_compilation
+from perudo_env.engine.observation import encode_switches, layout
+from perudo_env.engine.rules import Reason, Reward
+from perudo_env.engine.state import NOBODY, Phase, copied, new_states
+from perudo_env.engine.variant import Variant, as_variant, is_whole, table_size
+from perudo_env.game import notation
+from perudo_env.game.clauses import IllegalActionError, explain
+from perudo_env.game.events import Event, Hands, all_faces, faces, roll_offs, round_end, round_started, said
+from perudo_env.game.notation import NotationError, RoundText, Setting
+
+
+@dataclass(frozen=True)
+class View:
+    """What one seat may see, in words: the same facts as its observation."""
+
+    viewer: int
+    variant: Variant
+    num_seats: int
+    hand: tuple[int, ...]
+    dice: tuple[int | None, ...]  # dice left per seat; None where the variant hides them
+    alive: tuple[bool, ...]
+    round: int
+    opener: int
+    palifico: bool
+    bids: tuple[tuple[int, Bid], ...]  # (seat, bid) of this round, in order
+    seat: int | None  # seat to act; None when the game is over
+    in_calza_window: bool
+    legal_actions: tuple[Action, ...]  # of the viewer: empty unless it is to act
+
+
+class Game:
+    """One game of Perudo at a table of ``num_seats``.
+
+    ``seed`` (0 to 2**64 - 1) fixes all dice; None draws one. ``dice`` are unequal starting dice per seat, 0 for a seat
+    that is out. ``max_rounds`` stops the game after so many rounds. Raises ``ValueError`` for a table that cannot be.
+    """
+
+    def __init__(
+        self,
+        variant: Variant | str = "classic",
+        num_seats: int | None = None,
+        seed: int | None = None,
+        *,
+        dice: Sequence[int] | None = None,
+        max_rounds: int | None = None,
+    ) -> None:
+        if num_seats is None:
+            num_seats = len(dice) if isinstance(dice, Sequence | np.ndarray) else 2
+        variant, num_seats = as_variant(variant), table_size(num_seats)
+        start = starting_dice(variant, num_seats, dice)
+        self._set_up(variant, num_seats, int(start.sum()), max_rounds)
+        start_row(self.states, 0, seeds_from(seed, 1)[0], start)
+        self._setting = Setting(variant, seed=self.seed, max_rounds=max_rounds)
+        self._begin_round()
+
+    def _set_up(self, variant: Variant, num_seats: int, total: int, max_rounds: int | None) -> None:
+        announce_compilation(start_row)
+        self.variant, self.num_seats = variant, num_seats
+        self.states = new_states(variant, num_seats, total, check_max_rounds(max_rounds))
+        self.layout = layout(num_seats, variant.max_quantity(num_seats))
+        self.num_actions = num_actions(self.layout.max_quantity)
+        self._switches = encode_switches(variant)
+        # The history: the record as each round began (after the last one: as it ended), and the (seat, action id) pairs of each.
+        self._starts: list[np.ndarray] = []
+        self._played: list[list[tuple[int, int]]] = []
+
+    @classmethod
+    def from_hands(
+        cls,
+        variant: Variant | str,
+        hands: Sequence[Sequence[int]],
+        *,
+        opener: int = 0,
+        palifico: bool = False,
+        bids: Sequence[Any] = (),
+        seed: int | None = None,
+        total_at_start: int | None = None,
+        palifico_spent: Sequence[int] = (),
+        max_rounds: int | None = None,
+    ) -> Game:
+        """A position: the faces each seat holds (none: it is out), who opened, and the bids so far.
+
+        Calza windows before the last bid's count as passed. ``total_at_start`` is T0 of its game, by default that of a
+        full table. Raises ``ValueError`` for a position that cannot be and ``IllegalActionError`` for an illegal bid.
+        """
+        variant = as_variant(variant)
+        given = _as_hands(hands)
+        num_seats = table_size(len(given))
+        _check_position(variant, given, opener, palifico)
+        sorted_hands: Hands = tuple(tuple(sorted(hand)) for hand in given)
+        total, in_play = (
+            variant.total_at_start(num_seats) if total_at_start is None else total_at_start,
+            sum(map(len, given)),
+        )
+        # where some seats began with fewer dice, Calza may have brought more into play than T0
+        if not is_whole(total) or not (in_play if variant.calza == "off" else 2) <= total <= variant.total_at_start(
+            num_seats
+        ):
+            raise ValueError(
+                f"total_at_start = {total} is impossible with {in_play} dice in play at {num_seats} seats of {variant.starting_dice}"
+            )
+        for seat in palifico_spent:
+            if not is_whole(seat) or not 0 <= seat < num_seats or variant.palifico != "once":
+                raise ValueError(
+                    f"palifico_spent = {tuple(palifico_spent)}: name seats 0 to {num_seats - 1}, and only where palifico = 'once'"
+                )
+        game = cls.__new__(cls)
+        game._set_up(variant, num_seats, total, max_rounds)
+        first_seed = seeds_from(seed, 1)[0]
+        game._setting = Setting(
+            variant, position=True, seed=int(first_seed), spent=tuple(palifico_spent), max_rounds=max_rounds,
+            total=None if total == variant.total_at_start(num_seats) else total,
+        )  # fmt: skip
+        start_row(game.states, 0, first_seed, np.array(list(map(len, given)), np.int8))
+        game._s["palifico_spent"][list(palifico_spent)] = 1
+        open_row(game.states, 0, opener, palifico)
+        game._begin_round()
+        game._deal(sorted_hands)
+        for i, bid in enumerate(bids):
+            while i > 0 and game.in_calza_window:
+                game.act(PASS)
+            game.act(Bid(*bid) if isinstance(bid, tuple | list) and len(bid) == 2 else bid)
+        return game
+
+    @classmethod
+    def from_position(cls, text: str) -> Game:
+        """The game that :attr:`position` printed; raises ``NotationError`` for text that is not one."""
+        setting, first = notation.parse_position(text)
+        return cls._from_text(setting, [first], fresh=False)
+
+    @classmethod
+    def replay(cls, text: str, watch: Callable[[Game, Action], None] | None = None) -> Game:
+        """Play a game record again, as :meth:`record` printed it; ``watch`` sees the game before each action, and the action.
+
+        Raises ``NotationError`` for text that is not a record or contradicts the rules, naming the round at fault.
+        """
+        setting, rounds = notation.parse_record(text)
+        return cls._from_text(setting, rounds, fresh=not setting.position, watch=watch)
+
+    @classmethod
+    def _from_text(
+        cls,
+        setting: Setting,
+        rounds: list[RoundText],
+        *,
+        fresh: bool,
+        watch: Callable[[Game, Action], None] | None = None,
+    ) -> Game:
+        game: Game | None = None
+        for number, text in enumerate(rounds, 1):
+            try:
+                game = cls._open(setting, text, fresh=fresh) if game is None else game._go_on(number, text)
+                for action in text.actions:
+                    if game.round != number or game.is_over:
+                        raise NotationError(f"{action} comes after the end of the round")
+                    if watch is not None:
+                        watch(game, action)
+                    game.act(action)
+            except ValueError as error:
+                raise NotationError(f"round {number}: {error}") from error
+        assert game is not None
+        return game
+
+    @classmethod
+    def _open(cls, setting: Setting, first: RoundText, *, fresh: bool) -> Game:
+        if not fresh:
+            return cls.from_hands(
+                setting.variant, first.hands, opener=first.opener, palifico=first.palifico, seed=setting.seed,
+                total_at_start=setting.total, palifico_spent=setting.spent, max_rounds=setting.max_rounds,
+            )  # fmt: skip
+        dice = [len(hand) for hand in first.hands]
+        game = cls(setting.variant, len(dice), setting.seed, dice=dice, max_rounds=setting.max_rounds)
+        game._redeal(first)
+        return game
+
+    def _go_on(self, number: int, text: RoundText) -> Game:
+        if self.is_over or self.round != number:
+            raise NotationError(
+                "the game is over before it" if self.is_over else f"round {self.round} has not ended before it"
+            )
+        self._redeal(text)
+        return self
+
+    # ------------------------------------------------------------------------------------------ what is the case
+
+    @property
+    def _s(self) -> np.void:
+        return self.states[0]
+
+    @property
+    def seat(self) -> int | None:
+        """The seat to act; None when the game is over."""
+        seat = self.states["seat"].item()
+        return None if seat == NOBODY else seat
+
+    @property
+    def seed(self) -> int:
+        """The seed that fixes all dice of the game."""
+        return int(self._s["seed"])
+
+    @property
+    def standing_bid(self) -> Bid | None:
+        """The bid to beat; None before the opening bid."""
+        bids = self.bids
+        return bids[-1][1] if bids else None
+
+    @property
+    def bidder(self) -> int | None:
+        """The seat that made the standing bid."""
+        bidder = int(self._s["bidder"])
+        return None if bidder == NOBODY else bidder
+
+    @property
+    def bids(self) -> tuple[tuple[int, Bid], ...]:
+        """The (seat, bid) pairs of this round, in order."""
+        n = int(self._s["num_bids"])
+        return tuple(
+            (int(seat), ACTIONS[a]) for seat, a in zip(self._s["bidders"][:n], self._s["bids"][:n], strict=True)
+        )
+
+    @property
+    def dice(self) -> tuple[int, ...]:
+        """Dice left per seat."""
+        return tuple(int(d) for d in self._s["dice"][: self.num_seats])
+
+    @property
+    def round(self) -> int:
+        """The number of this round, from 1."""
+        return int(self._s["round"])
+
+    @property
+    def opener(self) -> int:
+        """The seat that opened this round."""
+        return int(self._s["opener"])
+
+    @property
+    def palifico(self) -> bool:
+        """Whether this is a palifico round."""
+        return bool(self._s["is_palifico"])
+
+    @property
+    def in_calza_window(self) -> bool:
+        """Whether the seat to act is asked for Calza before the bid may be raised (calza = anyone)."""
+        return bool(self._s["phase"] == Phase.WINDOW)
+
+    @property
+    def is_over(self) -> bool:
+        """Whether the game has ended."""
+        return self.seat is None
+
+    @property
+    def truncated(self) -> bool:
+        """Whether ``max_rounds`` stopped the game."""
+        return bool(self._s["truncated"])
+
+    @property
+    def ranks(self) -> tuple[int, ...] | None:
+        """Final places per seat, 1 for the winner; None before the end."""
+        return tuple(int(p) for p in self._s["place"][: self.num_seats]) if self.is_over else None
+
+    @property
+    def returns(self) -> tuple[float, ...] | None:
+        """What each seat is paid: winner +1, others -1/(n-1), or the return of a single round; None before the end."""
+        return self.payoffs() if self.is_over else None
+
+    def payoffs(self, scheme: Reward = Reward.ZERO_SUM) -> tuple[float, ...]:
+        """What each seat is paid at its end, under ``ZERO_SUM`` or ``PLACE``; 0 while it still plays."""
+        out = np.zeros(self.num_seats)
+        returns_row(self.states, 0, int(scheme), out)
+        return tuple(out.tolist())
+
+    def hand(self, seat: int) -> tuple[int, ...]:
+        """The sorted faces of a seat's dice, like ``(1, 3, 3)``."""
+        return faces(self._s["hands"][self._check_seat(seat)])
+
+    # ------------------------------------------------------------------------------------------ acting
+
+    def action_mask(self, seat: int | None = None) -> Int8Array:
+        """Which action ids are legal, int8 ``(num_actions,)``, for the seat to act; all 0 for any other ``seat``."""
+        mask = np.zeros(self.num_actions, np.int8)
+        if seat is None or self._check_seat(seat) == self.seat:
+            mask_row(self.states, 0, mask)
+        return mask
+
+    def legal_actions(self) -> tuple[Action, ...]:
+        """What the seat to act may do, ascending by id; nothing when the game is over."""
+        return tuple(ACTIONS[a] for a in np.flatnonzero(self.action_mask()))
+
+    def why_illegal(self, action: Any, language: str = "en") -> str | None:
+        """None if the seat to act may do this now, else the clause against it, in English (``en``) or French (``fr``)."""
+        return self._clause(self._id(action), language)
+
+    def act(self, action: Any) -> list[Event]:
+        """Play an action for the seat to act: a Bid, a call, text or an id; returns what happened.
+
+        Raises ``IllegalActionError`` with the clause, and changes nothing.
+        """
+        action_id, seat = self._id(action), self.seat
+        ended = self.play(action_id)
+        assert seat is not None
+        word = said(seat, ACTIONS[action_id])
+        return [word, *round_end(self._starts[-1][0])] if ended else [word]
+
+    def play(self, action_id: int, shown: tuple[Int8Array, Int8Array] | None = None) -> bool:
+        """:meth:`act` for programs: an action id in, whether it ended the round out.
+
+        ``shown``, a mask and an observation, is overwritten by those of the next seat to act, if there is one.
+        """
+        seat = self.states["seat"].item()
+        if shown is None:
+            result = act_row(self.states, 0, action_id)
+        else:
+            result = step_row(
+                self.states, 0, action_id, self._switches, self.num_seats, self.layout.max_quantity, *shown
+            )
+        if result < 0:
+            raise IllegalActionError(self._clause(action_id, "en"))
+        self._played[-1].append((seat, action_id))
+        if result == 1:
+            self._begin_round()
+        return result == 1
+
+    def _id(self, action: Any) -> int:
+        if isinstance(action, str):
+            action = notation.parse_action(action)
+        if (
+            isinstance(action, Bid)
+            and all(map(is_whole, action))
+            and 1 <= action.quantity < 2**31
+            and 1 <= action.face <= 6
+        ):
+            return to_id(Bid(int(action.quantity), int(action.face)))
+        if isinstance(action, Call):
+            return int(action)
+        if is_whole(action):
+            if 0 <= action < self.num_actions:
+                return int(action)
+            raise IllegalActionError(f"{action!r} is not an action id of this table: use 0 to {self.num_actions - 1}")
+        raise IllegalActionError(
+            f"{action!r} is not an action: give a Bid, DUDO, CALZA, PASS, text like '5x3', or an id from 0 to {self.num_actions - 1}"
+        )
+
+    def _clause(self, action_id: int, language: str) -> str | None:
+        if reason_row(self.states, 0, action_id) == Reason.LEGAL:
+            return None
+        return explain(self.states, 0, action_id, language)
+
+    def _check_seat(self, seat: int) -> int:
+        if not is_whole(seat) or not 0 <= seat < self.num_seats:
+            raise ValueError(f"seat = {seat!r} is not a seat of this table: use 0 to {self.num_seats - 1}")
+        return int(seat)
+
+    # ------------------------------------------------------------------------------------------ the history
+
+    @property
+    def events(self) -> tuple[Event, ...]:
+        """All that has happened since the start, in order."""
+        events: list[Event] = [] if self._setting.position else roll_offs(self._starts[0][0])
+        events.append(round_started(self._starts[0][0]))
+        for number, played in enumerate(self._played):
+            events += [said(seat, ACTIONS[action]) for seat, action in played]
+            if number + 1 < len(self._starts):
+                events += round_end(self._starts[number + 1][0])
+        return tuple(events)
+
+    def _begin_round(self) -> None:
+        self._starts.append(copied(self.states))
+        if not self.is_over:
+            self._played.append([])
+
+    def _rounds(self) -> list[RoundText]:
+        return [
+            RoundText(
+                all_faces(start[0], "hands"),
+                int(start[0]["opener"]),
+                bool(start[0]["is_palifico"]),
+                [ACTIONS[a] for _, a in played],
+            )
+            for start, played in zip(self._starts, self._played, strict=False)
+        ]
+
+    def deal(self, hands: Sequence[Sequence[int]]) -> None:
+        """Put given dice under the cups of the round that has just begun, in place of those rolled from the seed.
+
+        ``hands`` are the faces of each seat: as many as it has dice, or none yet. Raises ``ValueError`` for other hands,
+        after the first action of a round, and when the game is over.
+        """
+        if self.is_over or self._played[-1]:
+            raise ValueError(
+                "the game is over" if self.is_over else "the dice lie: deal before the first action of a round"
+            )
+        given = _as_hands(hands)
+        if len(given) != self.num_seats or any(
+            len(hand) not in (0, d) for hand, d in zip(given, self.dice, strict=True)
+        ):
+            raise ValueError(
+                f"hands = {hands!r}: the seats hold {self.dice} dice; give the faces of all of them, or none, per seat"
+            )
+        _check_faces(self.variant, given)
+        self._deal(tuple(tuple(sorted(hand)) for hand in given))
+
+    def _deal(self, hands: Hands) -> None:
+        """Put given dice under the cups of the round that has just begun."""
+        counts = np.zeros((self.num_seats, 6), np.int8)
+        for seat, hand in enumerate(hands):
+            for face in hand:
+                counts[seat, face - 1] += 1
+        deal_row(self.states, 0, counts)
+        self._starts[-1] = copied(self.states)
+
+    def _redeal(self, text: RoundText) -> None:
+        """Put the dice of a record under the cups, if the record agrees with the rules on all else."""
+        if (text.opener, text.palifico) != (self.opener, self.palifico):
+            raise NotationError(
+                f"opener={text.opener}{' palifico' * text.palifico}, but by the rules it is opener={self.opener}{' palifico' * self.palifico}"
+            )
+        if tuple(map(len, text.hands)) != self.dice:
+            raise NotationError(
+                f"the hands have {tuple(map(len, text.hands))} dice, but by the rules the seats hold {self.dice}"
+            )
+        _check_faces(self.variant, text.hands)
+        self._deal(text.hands)
+
+    # ------------------------------------------------------------------------------------------ seen from outside
+
+    def view(self, seat: int) -> View:
+        """What ``seat`` may see, in words."""
+        seat = self._check_seat(seat)
+        hidden = self.variant.dice_counts == "hidden"
+        return View(
+            viewer=seat, variant=self.variant, num_seats=self.num_seats, hand=self.hand(seat),
+            dice=tuple(None if hidden and other != seat else d for other, d in enumerate(self.dice)),
+            alive=tuple(d > 0 for d in self.dice), round=self.round, opener=self.opener, palifico=self.palifico,
+            bids=self.bids, seat=self.seat, in_calza_window=self.in_calza_window,
+            legal_actions=self.legal_actions() if seat == self.seat else (),
+        )  # fmt: skip
+
+    def observation(self, seat: int) -> Int8Array:
+        """What ``seat`` may see, as 0/1 numbers, int8 ``(layout.size,)``; see ``observation.LAYOUT``."""
+        out = np.empty(self.layout.size, np.int8)
+        observe_row(
+            self.states, 0, self._check_seat(seat), self._switches, self.num_seats, self.layout.max_quantity, out
+        )
+        return out
+
+    def infostate_key(self, seat: int) -> str:
+        """All that ``seat`` has seen since the start, forgetting nothing; equal keys are the same information state."""
+        seat = self._check_seat(seat)
+        *past, now = self._rounds()
+        if not self.is_over:
+            hidden = tuple(hand if s == seat else ("?",) * len(hand) for s, hand in enumerate(now.hands))
+            now = RoundText(hidden, now.opener, now.palifico, now.actions)  # type: ignore[arg-type]
+        # The seed would tell the dice.
+        seen = Setting(
+            self.variant,
+            self._setting.position,
+            None,
+            self._setting.total,
+            self._setting.spent,
+            self._setting.max_rounds,
+        )
+        return f"seat={seat} " + notation.format_record(seen, [*past, now])
+
+    @property
+    def position(self) -> str:
+        """This round as text that :meth:`from_position` reads back; it shows all dice."""
+        s, n = self._s, self.num_seats
+        total = int(s["total_at_start"])
+        setting = Setting(
+            self.variant,
+            total=None if total == self.variant.total_at_start(n) else total,
+            spent=tuple(int(i) for i in np.flatnonzero(s["palifico_spent"][:n])),
+        )
+        return notation.format_position(setting, self._rounds()[-1])
+
+    def record(self) -> str:
+        """The whole game as text that :meth:`replay` reads back; it shows all dice."""
+        return notation.format_record(self._setting, self._rounds())
+
+    def copy(self) -> Game:
+        """An independent copy; it will roll the same dice."""
+        twin = self.__class__.__new__(self.__class__)
+        twin.__dict__.update(self.__dict__)
+        twin.states = copied(self.states)
+        twin._starts = list(self._starts)
+        twin._played = [list(played) for played in self._played]
+        return twin
+
+    __copy__ = copy
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Game:
+        return self.copy()
+
+    def __repr__(self) -> str:
+        state = f"ranks={self.ranks}" if self.is_over else f"round {self.round}, seat {self.seat} to act"
+        return f"<Game {self.variant}, {self.num_seats} seats, dice {self.dice}, {state}>"
+
+
+def _as_hands(hands: Sequence[Sequence[int]]) -> Hands:
+    try:
+        return tuple(tuple(hand) for hand in hands)
+    except TypeError:
+        raise ValueError(f"hands = {hands!r}: give the faces of each seat, like [[3, 3, 1], [2, 6]]") from None
+
+
+def _check_faces(variant: Variant, hands: Hands) -> None:
+    for seat, hand in enumerate(hands):
+        for face in hand:
+            if not is_whole(face) or not 1 <= face <= variant.num_faces:
+                raise ValueError(f"hands[{seat}] = {list(hand)}: {face!r} is not a face: use 1 to {variant.num_faces}")
+
+
+def _check_position(variant: Variant, hands: Hands, opener: int, palifico: bool) -> None:
+    """Raise ``ValueError`` for a position that no game of the variant can reach."""
+    starting_dice(variant, len(hands), [len(hand) for hand in hands])
+    _check_faces(variant, hands)
+    if not is_whole(opener) or not 0 <= opener < len(hands) or not hands[opener]:
+        living = ", ".join(str(s) for s, hand in enumerate(hands) if hand)
+        raise ValueError(f"opener = {opener!r} is not a seat with dice: use one of {living}")
+    if not isinstance(palifico, bool | np.bool_):
+        raise ValueError(f"palifico = {palifico!r} is neither True nor False")
+    if palifico and variant.palifico == "off":
+        raise ValueError(
+            f"palifico = True, but variant {variant} has no palifico rounds: override palifico, or leave it False"
+        )
+    if palifico and len(hands[opener]) != 1:
+        raise ValueError(
+            f"palifico = True, but the opener, seat {opener}, has {len(hands[opener])} dice: a palifico round is opened by a seat with one"
+        )

@@ -1,0 +1,1 @@
+"""The game in a terminal: full screen by Textual, or line by line."""

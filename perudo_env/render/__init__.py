@@ -1,0 +1,1 @@
+"""Drawings of a table, as text and as a picture."""

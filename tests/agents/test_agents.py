@@ -1,0 +1,227 @@
+"""Every agent at every table: legal, well-defined, reproducible; and found by its name."""
+
+import json
+
+import numpy as np
+import pytest
+
+import agents
+import perudo_env as pe
+from agents.core.features import TAIL, read_all
+from agents.scripted.beliefs import FIRST_HAND, HAND_CHANCES, HANDS, believe
+from agents.scripted.inference import InferencePolicy
+from perudo_env.engine.actions import CALZA, DUDO, PASS
+from perudo_env.engine.observation import layout
+from perudo_env.engine.variant import VARIANTS
+
+TABLES = [
+    *VARIANTS,
+    "box:calza=anyone",
+    "classic:calza=on_turn",
+    "marquoir:starting_dice=1",
+    "evening:starting_dice=6",
+    "pascal:num_faces=2",
+]
+
+
+def positions(variant, num_seats, num_games=12, steps=30, pad_to=None):
+    """Observations and masks along uniform play, which reaches every legal position with some chance."""
+    batch = pe.Batch(variant, num_seats, num_games, 11, pad_to=pad_to)
+    for _ in range(steps):
+        live = ~batch.is_over
+        yield batch.observe()[live], batch.masks()[live]
+        batch.play_random(1)
+
+
+def check(policy, observations, masks):
+    probs = policy.probs(observations, masks)
+    assert probs.shape == masks.shape
+    assert np.isfinite(probs).all()
+    assert (probs >= 0).all()
+    assert (probs[masks == 0] == 0).all(), "an illegal action has no weight"
+    assert probs.sum(axis=1) == pytest.approx(1)
+    actions = policy.act(observations, masks, np.random.default_rng(1))
+    assert (probs[np.arange(len(actions)), actions] > 0).all()
+
+
+@pytest.mark.parametrize("name", agents.BASELINES)
+@pytest.mark.parametrize("variant", TABLES)
+def test_every_agent_answers_every_reachable_position(name, variant):
+    for num_seats in range(2, 9):
+        policy = agents.make(name, variant, num_seats)
+        for observations, masks in positions(variant, num_seats, num_games=8, steps=20):
+            if len(masks):
+                check(policy, observations, masks)
+
+
+CORNERS = [
+    pe.Game.from_hands("classic", [[1], [2]], opener=0, bids=["1x6"]),  # "one six"
+    pe.Game.from_hands("pascal", [[1], [2]], opener=0, bids=["1P"]),  # one Paco
+    pe.Game.from_hands("pascal", [[1], [2]], opener=0),
+    pe.Game.from_hands("classic", [[1], [2, 2]], opener=0, palifico=True),
+    pe.Game.from_hands("classic", [[1], [2, 2]], opener=0, palifico=True, bids=["1P"]),
+    pe.Game.from_hands("classic", [[1], [2, 2], []], opener=0, palifico=True, bids=["1x3", "10x3"]),
+    pe.Game.from_hands("liars_dice", [[1], [2]], opener=0, bids=["2P"]),  # the highest bid of all
+    pe.Game.from_hands("evening", [[1] * 5, [2] * 5], opener=0, bids=["21x6"]),
+    pe.Game.from_hands(pe.variant("box", calza="anyone"), [[1], [2], [3, 3]], opener=2, bids=["2x3"]),  # a window
+    pe.Game.from_hands("marquoir", [[6] * 5, [2], []], opener=1, bids=["1x2"]),
+]
+
+
+@pytest.mark.parametrize("name", agents.BASELINES)
+@pytest.mark.parametrize("game", CORNERS, ids=lambda g: g.position.replace("\n", " ")[:60])
+def test_corner_positions(name, game):
+    policy = agents.make(name, game.variant, game.num_seats)
+    check(policy, game.observation(game.seat)[None], game.action_mask()[None])
+
+
+@pytest.mark.parametrize("name", agents.BASELINES)
+@pytest.mark.parametrize("variant", ["classic", "box", "evening", "box:calza=anyone"])
+def test_padded_observations_give_the_same_probabilities(name, variant):
+    for num_seats in (2, 5):
+        policy = agents.make(name, variant, num_seats)
+        near, far = positions(variant, num_seats), positions(variant, num_seats, pad_to=layout(8, 97))
+        for (observations, masks), (padded, padded_masks) in zip(near, far, strict=True):
+            size = masks.shape[1]
+            probs = policy.probs(padded, padded_masks)
+            assert probs[:, :size] == pytest.approx(policy.probs(observations, masks), abs=1e-12)
+            assert (probs[:, size:] == 0).all()
+
+
+@pytest.mark.parametrize("name", agents.BASELINES)
+def test_act_draws_from_probs(name):
+    game = pe.Game.from_hands("classic", [[2, 2, 3], [4, 4, 5], [6, 6, 6]], opener=0, bids=["2x2"])
+    seen, mask = game.observation(1)[None], game.action_mask()[None]
+    policy = agents.make(name, "classic", 3)
+    probs = policy.probs(seen, mask)[0]
+    assert (policy.probs(seen, mask)[0] == probs).all(), "the same position, the same probabilities"
+    n = 20_000
+    drawn = policy.act(seen.repeat(n, axis=0), mask.repeat(n, axis=0), np.random.default_rng(2))
+    shares = np.bincount(drawn, minlength=probs.size) / n
+    assert (np.abs(shares - probs) <= 5 * np.sqrt(probs * (1 - probs) / n)).all()
+
+
+def probs_of(name, game):
+    return agents.make(name, game.variant, game.num_seats).probs(
+        game.observation(game.seat)[None], game.action_mask()[None]
+    )[0]
+
+
+@pytest.mark.parametrize("name", ["odds", "threshold", "bluffer", "inference"])
+def test_what_cannot_be_true_is_doubted_and_what_must_be_is_not(name):
+    impossible = pe.Game.from_hands("classic", [[2, 2], [3, 3]], opener=0, bids=["5x6"])
+    assert probs_of(name, impossible)[DUDO] > 0.95
+    certain = pe.Game.from_hands("classic", [[2, 2], [6, 6]], opener=0, bids=["1x6"])
+    assert probs_of(name, certain)[DUDO] < 0.05
+
+
+@pytest.mark.parametrize("name", ["odds", "threshold", "bluffer", "inference"])
+def test_a_window_is_passed_unless_calza_is_likely(name):
+    variant = pe.variant("box", calza="anyone", dice_counts="public")
+    far = pe.Game.from_hands(variant, [[2, 2, 2], [3, 3], [4]], opener=0, bids=["1x3"])
+    assert probs_of(name, far)[PASS] > 0.95
+    near = pe.Game.from_hands(variant, [[2], [3, 3, 4, 4], [3]], opener=0, bids=["2x3"])
+    assert (probs_of(name, near)[[CALZA, PASS]].sum()) == pytest.approx(1)
+    sure = pe.Game.from_hands(variant, [[2], [1, 3, 4, 4]], opener=0, bids=["3x6"])
+    assert probs_of(name, sure)[CALZA] < 0.05, "one Paco and one hidden die make no three"
+
+
+def test_inference_believes_bids():
+    """A seat that has bid a face is taken to hold more of it than fair dice would; one that is silent is not."""
+    game = pe.Game.from_hands("classic", [[2, 2, 3, 4, 5], [3, 4, 5, 6, 6], [2, 3, 4, 5, 6]], opener=0, bids=["6x2"])
+    seen = read_all(game.observation(1)[None], game.action_mask()[None])
+    pmf = np.empty((8, 6, 7))
+    believe(TAIL, HANDS, HAND_CHANCES, FIRST_HAND, seen[0], InferencePolicy().model, pmf)
+    matches = np.arange(7)
+    assert pmf[2].sum(axis=1) == pytest.approx(1), "relative seat 2 is the bidder"
+    assert pmf[2, 1] @ matches > 5 / 3 + 0.3
+    assert pmf[1, 1] @ matches == pytest.approx(5 / 3)
+    assert pmf[2, 0] @ matches > 5 / 6, "Pacos help the bid as well"
+
+
+def test_hand_chances_sum_to_one():
+    for faces in range(2, 7):
+        for dice in range(7):
+            rows = slice(FIRST_HAND[dice], FIRST_HAND[dice + 1])
+            assert HAND_CHANCES[faces, rows].sum() == pytest.approx(1)
+            assert (HANDS[rows].sum(axis=1) == dice).all()
+
+
+def test_a_hidden_count_never_reaches_an_agent():
+    """Two tables that differ only in a hidden count get the same answer."""
+    few = pe.Game.from_hands("box", [[2, 2, 3], [4, 4], [5]], opener=0)
+    many = pe.Game.from_hands("box", [[2, 2, 3], [4, 4, 6, 6], [5, 5, 5]], opener=0)
+    for name in agents.BASELINES:
+        assert (probs_of(name, few) == probs_of(name, many)).all()
+
+
+# ---------------------------------------------------------------------------------------------- the registry
+
+
+class Always:
+    """A policy for tests: the lowest legal action."""
+
+    def act(self, observations, masks, rng):
+        return masks.argmax(axis=1)
+
+    def probs(self, observations, masks):
+        return np.eye(masks.shape[1])[masks.argmax(axis=1)]
+
+
+def always(variant, num_seats):
+    assert isinstance(variant, pe.Variant)
+    return Always()
+
+
+def from_folder(folder, variant, num_seats):
+    assert (folder / "policy.json").is_file()
+    return Always()
+
+
+def no_policy(variant, num_seats):
+    return 3
+
+
+def test_make_takes_names_folders_and_factories(tmp_path, monkeypatch):
+    for name in agents.BASELINES:
+        assert isinstance(agents.make(name, "classic", 4), pe.Policy)
+    assert isinstance(agents.make(f"{__name__}:always", "classic", 4), Always)
+    monkeypatch.setitem(agents.LOADERS, "test", f"{__name__}:from_folder")
+    (tmp_path / "policy.json").write_text(json.dumps({"kind": "test"}))
+    assert isinstance(agents.make(tmp_path, "classic", 4), Always)
+    assert isinstance(agents.load(tmp_path, "classic", 4), Always)
+
+
+def test_bad_agents_are_refused_with_what_would_be_right(tmp_path):
+    with pytest.raises(ValueError, match=r"unknown agent 'infrence' \(did you mean 'inference'\?\).*uniform, odds"):
+        agents.make("infrence", "classic", 4)
+    with pytest.raises(ValueError, match="num_seats = 9"):
+        agents.make("odds", "classic", 9)
+    with pytest.raises(ValueError, match="unknown variant"):
+        agents.make("odds", "clasic", 4)
+    with pytest.raises(ValueError, match="cannot be imported"):
+        agents.make("no.such.module:thing", "classic", 4)
+    with pytest.raises(ValueError, match="gave int"):
+        agents.make(f"{__name__}:no_policy", "classic", 4)
+    with pytest.raises(ValueError, match="no policy"):
+        agents.load(tmp_path, "classic", 4)
+    (tmp_path / "policy.json").write_text("{")
+    with pytest.raises(ValueError, match=r"policy\.json is not a JSON file"):
+        agents.make(tmp_path, "classic", 4)
+    (tmp_path / "policy.json").write_text('{"kind": "pickle"}')
+    with pytest.raises(ValueError, match="kind 'pickle'"):
+        agents.make(tmp_path, "classic", 4)
+
+
+def test_legal_play_to_the_end_with_calza_windows():
+    batch = pe.Batch("box:calza=anyone", 4, 50, 5)
+    policies = [agents.make(name, batch.variant, 4) for name in ("odds", "threshold", "bluffer", "inference")]
+    rng = np.random.default_rng(0)
+    actions = np.zeros(50, np.int64)
+    while not batch.is_over.all():
+        seat, seen, masks = batch.seat.copy(), batch.observe(), batch.masks()
+        for s, policy in enumerate(policies):
+            if (seat == s).any():
+                actions[seat == s] = policy.act(seen[seat == s], masks[seat == s], rng)
+        batch.act(actions)
+    assert (np.sort(batch.ranks, axis=1) == [1, 2, 3, 4]).all()

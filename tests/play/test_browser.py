@@ -1,0 +1,288 @@
+"""The browser game in a real browser: by keyboard, in two languages, through refreshes and dropped connections."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+from playwright.sync_api import BrowserContext, Page
+
+from agents.learned.neural import RelativePolicy
+from perudo_env.play.archive import Archive
+from tests.browser import Server, choose, chromium, play_by_keyboard, press_until, speak
+
+pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("browser")]
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
+    with Server(tmp_path_factory.mktemp("games")) as running:
+        yield running
+
+
+@pytest.fixture(scope="module")
+def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[BrowserContext]:
+    with chromium(tmp_path_factory.mktemp("profile")) as context:
+        yield context
+
+
+@pytest.fixture
+def page(browser: BrowserContext) -> Iterator[Page]:
+    opened = browser.new_page()
+    faults: list[str] = []
+    opened.on("pageerror", lambda error: faults.append(str(error)))
+    opened.on(
+        "console",
+        lambda m: (
+            faults.append(m.text)
+            if m.type == "error" and not re.search("WebSocket|status of 4(04|22)", m.text)
+            else None
+        ),
+    )
+    yield opened
+    opened.close()
+    browser.clear_cookies()
+    assert faults == []
+
+
+def faults_of(page: Page) -> list[str]:
+    found = Axe().run(page)
+    return [f"{v['id']}: {n['html'][:160]}" for v in found.response["violations"] for n in v["nodes"]]
+
+
+def new_table(page: Page, server: Server, **choices: str) -> None:
+    page.goto(server.address)
+    page.locator("details").evaluate("e => e.open = true")
+    for field, value in {"pace": "none", "kind2": "", "kind3": "", **choices}.items():
+        control = page.locator(f"[name={field}]")
+        control.select_option(value) if control.evaluate("e => e.tagName") == "SELECT" else control.fill(value)
+    page.click("#deal")
+    page.wait_for_selector("#controls h2")
+
+
+@pytest.mark.parametrize(
+    ("language", "over", "fair"), [("fr", "La partie est finie", "concordent"), ("en", "The game is over", "agree")]
+)
+def test_a_whole_game_against_table_by_keyboard_then_its_replay_and_proof(page, server, language, over, fair):
+    page.goto(server.address)
+    speak(page, language)
+    for field, value in {"kind1": "table", "kind2": "", "kind3": "", "variant": "marquoir"}.items():
+        choose(page, f"#{field}", value)
+    press_until(page, "summary")
+    page.keyboard.press("Enter")
+    for field, value in {"sw_starting_dice": "3", "pace": "none"}.items():
+        choose(page, f"#{field}", value)
+    press_until(page, "#deal")
+    page.keyboard.press("Enter")
+    page.wait_for_selector("#controls h2")
+    table = server.house.rooms.get(page.url.rsplit("/", 1)[1]).table
+    # the network itself, and nobody who stands in for it
+    assert isinstance(table.policy("table"), RelativePolicy)
+    assert str(table.variant) == "marquoir:starting_dice=3"
+    commitment = page.text_content("#commitment")
+    play_by_keyboard(page)
+    assert table.is_over
+    assert over in page.text_content("#controls h2")
+    assert page.locator(".places li").count() == 2
+    assert faults_of(page) == []
+    for button, wanted in (("#replay", "#verify"), ("#verify", "#verdict")):
+        press_until(page, button)
+        page.keyboard.press("Enter")
+        page.wait_for_selector(wanted)
+        assert page.locator(".secret .digest").first.text_content() == commitment
+    assert fair in page.text_content("#verdict")
+    assert faults_of(page) == []
+
+
+def too_wide(page: Page) -> bool:
+    return page.evaluate("document.documentElement.scrollWidth") > 360
+
+
+def narrow(page: Page, scheme: str) -> None:
+    """A small phone, in light or dark."""
+    page.set_viewport_size({"width": 360, "height": 740})
+    page.emulate_media(color_scheme=scheme, reduced_motion="reduce")
+
+
+@pytest.mark.parametrize(("language", "scheme"), [("fr", "dark"), ("en", "light")])
+def test_axe_finds_nothing_on_any_page(page, server, language, scheme):
+    narrow(page, scheme)
+    page.goto(server.address)
+    speak(page, language)
+    for path in (*server.pages().values(), "/?sw_calza=anyone", "/t/none", "/score/x"):
+        page.goto(server.address + path)
+        if not path.endswith("/sheet"):
+            assert page.locator(f"html[lang={language}]").count() == 1, path
+        assert faults_of(page) == [], path
+        assert not too_wide(page), path
+
+
+def test_axe_and_the_width_of_a_page_are_looked_at(page, server):
+    narrow(page, "light")
+    page.goto(server.address)
+    page.locator("#deal").evaluate("e => e.insertAdjacentHTML('afterend', '<button class=wide></button>')")
+    page.locator("h1").evaluate("e => { e.textContent = 'x'.repeat(200); }")
+    assert [fault for fault in faults_of(page) if fault.startswith("button-name")]
+    assert too_wide(page)
+
+
+@pytest.mark.parametrize(("language", "scheme"), [("fr", "light"), ("en", "dark")])
+def test_axe_finds_nothing_at_any_stage_of_a_table(page, server, language, scheme):
+    narrow(page, scheme)
+    path, bo = server.open_table(
+        language,
+        kind0="browser",
+        kind1="me",
+        hints="1",
+        variant="box",
+        sw_calza="anyone",
+        sw_first_player="first_seat",
+        window="0",
+    )
+    page.goto(server.address)
+    speak(page, language)
+    page.goto(server.address + path)
+    page.click("#sit")
+    page.wait_for_selector("#bid-form")
+
+    def looks_well() -> None:
+        assert faults_of(page) == []
+        assert not too_wide(page)
+
+    looks_well()
+    page.click("#bid")
+    page.wait_for_selector("#bid-form", state="detached")
+    with server.socket_to(path, bo) as other:
+        for action in ("pass", "6x2"):
+            other.send(json.dumps({"type": "act", "seat": 1, "action": action}))
+        page.wait_for_selector(".calza")
+        # help in the window: the chance of the bid, and what the agent would say
+        page.click("#ask-hint")
+        page.wait_for_selector("#hint li")
+        assert page.locator("#hint p").count() == 2
+        assert page.text_content("#controls h2") == {"en": "Exactly six 2s?", "fr": "Exactement six 2 ?"}[language]
+        looks_well()
+        page.click("[data-act=pass]")
+        page.wait_for_selector("#dudo")
+        page.click("#ask-hint")
+        page.wait_for_selector("#hint li")
+        looks_well()
+        page.click("#dudo")
+        page.wait_for_selector("#next")
+        looks_well()
+
+
+def test_a_refresh_and_a_dropped_connection_come_back_to_the_same_game(page, server):
+    new_table(page, server, seed="5", kind1="regular")
+    page.wait_for_selector("#bid-form")
+    if not page.query_selector("#dudo"):
+        page.click("#bid")
+    page.wait_for_selector("#dudo, #next")
+    told, dice, address = (
+        page.locator("#log li").all_text_contents(),
+        page.locator(".own .dice").all_text_contents(),
+        page.url,
+    )
+    page.reload()
+    page.wait_for_selector("#controls h2")
+    assert (page.locator("#log li").all_text_contents(), page.locator(".own .dice").all_text_contents(), page.url) == (
+        told,
+        dice,
+        address,
+    )
+    server.drop_sockets()
+    page.wait_for_function("() => document.getElementById('notice').textContent !== ''")
+    page.wait_for_function("() => document.getElementById('notice').textContent.includes('back')")
+    assert page.locator("#log li").all_text_contents() == told
+    page.click("#dudo" if page.query_selector("#dudo") else "#next")
+    page.wait_for_function("n => document.querySelectorAll('#log li').length > n", arg=len(told))
+
+
+def test_two_browsers_at_one_table_and_a_calza_window_with_two_claimants(browser, page, server, tmp_path):
+    new_table(
+        page, server, variant="box", kind1="browser", kind2="browser", window="0", name0="Ann", name1="Bob", name2="Eve",
+        seed="3", sw_calza="anyone",
+    )  # fmt: skip
+    assert page.locator("[data-invite]").input_value() == page.url
+    room = server.house.rooms.get(page.url.rsplit("/", 1)[1])
+    browser_context = browser.browser
+    pages = [page]
+    others = []
+    for name in ("<b>Bob</b>", "Eve"):
+        other = (browser_context.new_context() if browser_context else browser).new_page()
+        others.append(other)
+        other.goto(page.url)
+        other.fill("#name", name)
+        other.click("#sit")
+        pages.append(other)
+    for each in pages:
+        each.wait_for_function("() => !document.querySelector('[data-invite]')")
+        assert "<b>Bob</b>" in each.text_content(".seats")
+        assert each.locator(".seats b").count() == 0
+    bidder = room.table.game.seat
+    pages[bidder].wait_for_selector("#bid-form")
+    pages[bidder].click("#bid")
+    first, second = room.table.game.seat, (room.table.game.seat + 1) % 3
+    for claimant in (second, first):
+        pages[claimant].wait_for_selector(".calza")
+        pages[claimant].click(".calza")
+    pages[bidder].wait_for_selector("#next")
+    spoken = [type(e).__name__ for e in room.log].count("CalzaSaid")
+    assert spoken == 1
+    assert f"{room.table.players[first].name}: Calza!" in pages[bidder].locator("#log").text_content()
+    for other in others:
+        other.close()
+
+
+def test_one_screen_passed_round_shows_one_hand_at_a_time(page, server):
+    new_table(page, server, kind1="screen", name0="Ann", name1="Bob", seed="3")
+    page.wait_for_selector("#show")
+    assert page.locator(".seats .die.paco, .seats .dice .die").count() == 0
+    page.click("#show")
+    page.wait_for_selector("#bid-form")
+    assert page.locator(".seat .dice").count() == 1
+    page.click("#bid")
+    page.wait_for_selector("#show")
+    assert page.locator(".seat .dice").count() == 0
+
+
+def test_a_bid_is_asked_again_only_if_wanted_and_help_tells_chances(page, server):
+    page.goto(server.address + "/?hints=1&confirm=1&pace=none&kind1=novice&kind2=&seed=5")
+    page.locator("#kind2").select_option("")
+    page.locator("#kind3").select_option("")
+    page.click("#deal")
+    page.wait_for_selector("#bid-form")
+    page.click("#ask-hint")
+    page.wait_for_selector("#hint li")
+    assert "%" in page.text_content("#hint")
+    before = page.locator("#log li").count()
+    page.click("#bid")
+    assert "again" in page.text_content("#bid")
+    assert page.locator("#log li").count() == before
+    page.click("#bid")
+    page.wait_for_function("n => document.querySelectorAll('#log li').length > n", arg=before)
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_a_phone_shows_six_seats_in_its_width(page, server, scheme):
+    narrow(page, scheme)
+    new_table(page, server, kind1="regular", kind2="regular", kind3="regular", kind4="regular", kind5="regular")
+    page.wait_for_selector("#bid-form, #next")
+    assert not too_wide(page)
+    assert faults_of(page) == []
+
+
+def test_a_finished_game_steps_by_arrow_keys_with_all_dice_open(page, server):
+    path, _ = server.open_table(kind0="regular", kind1="novice", sw_starting_dice="1")
+    archive: Archive = server.house.archive
+    page.goto(server.address + path)
+    page.wait_for_selector("#replay")
+    page.click("#replay")
+    assert archive.names()
+    assert page.locator(".seats .dice").count() == 2
+    page.keyboard.press("ArrowRight")
+    page.wait_for_url("**step=2")
+    assert page.locator(".choices li").count() >= 1

@@ -1,0 +1,249 @@
+"""The trainers' run folders: small runs, kill -9 and what goes on after it, bad input, a full disk; and that one learns."""
+
+from __future__ import annotations
+
+import csv
+import signal
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+import pytest
+from safetensors.numpy import load_file
+
+import agents
+import perudo_env as pe
+from train.core.loop import STATE
+from train.core.state import load_state, save_state
+from train.research import compare, deep_cfr, nfsp
+from train.selfplay import distil as distill
+from train.selfplay import options as mmd_config
+from train.selfplay import ppo as mmd
+from train.selfplay import sb3 as ppo_sb3
+
+ROOT = Path(__file__).parents[2]
+CONFIGS = ROOT / "configs"
+
+
+class Kind(NamedTuple):
+    """A trainer, the configuration of its test, and one wrong override with what is said of it."""
+
+    main: Callable[..., int]
+    config: Path
+    overrides: tuple[str, ...]
+    table: str  # the variant that its checkpoint plays
+    wrong_type: str
+    unknown: str
+
+
+TINY = "evaluation.every=100000"  # one point, at the end
+KINDS = {
+    # whole games of two tables, a pool: all that its state has to hold
+    "mmd": Kind(
+        mmd.main, CONFIGS / "mmd.yaml",
+        (
+            *mmd_config.SMOKE, TINY, "tables=[{variants: ['marquoir:starting_dice=2', classic], seats: [2, 3]}]", "play.tables=64",
+            "learn.hidden=[16]", "learn.critic_hidden=[16]", "play.groups_per_batch=2", "pool.share=0.5", "pool.scripted=[odds]",
+            "evaluation.rounds=[]", "evaluation.tables=[]",
+        ),
+        "classic", "learn.clip=wide", "learn.klip=1",
+    ),
+    "nfsp": Kind(
+        nfsp.main, CONFIGS / "nfsp.yaml", (*nfsp.SMOKE, TINY, "learn.hidden=[16]"), "joker:starting_dice=2",
+        "learn.tables=2.5", "learn.reservior=3",
+    ),
+    "deep_cfr": Kind(
+        deep_cfr.main, CONFIGS / "deep_cfr.yaml",
+        (*deep_cfr.SMOKE, TINY, "learn.hidden=[16]", "learn.walks=5", "learn.total_decisions=3000", "learn.memory=1500"),
+        "joker:starting_dice=2", "learn.afresh=perhaps", "learn.walk=3",
+    ),
+    "distill": Kind(
+        distill.main, CONFIGS / "duel-distill.yaml",
+        (
+            *distill.SMOKE, TINY, "tables=[{variants: [classic, 'box:starting_dice=2'], seats: [2, 3]}]", "play.groups_per_batch=2",
+            "learn.hidden=[16]", "learn.total_decisions=2000", "teacher.agent=odds",
+            "evaluation.rounds=[]", "evaluation.tables=[]",
+        ),
+        "classic", "learn.epochs=many", "teacher.agents=[odds]",
+    ),
+    "ppo_sb3": Kind(
+        ppo_sb3.main, CONFIGS / "quickstart.yaml", (*ppo_sb3.SMOKE, TINY, "ppo.hidden=[16]", "evaluation.baselines=[uniform]", "ppo.num_steps=32"),
+        "marquoir:starting_dice=3", "ppo.gamma=all", "ppo.gama=1",
+    ),
+}  # fmt: skip
+each = pytest.mark.parametrize("name", KINDS)
+
+# Runs a trainer whose third save is a kill -9 instead: what was written after the second one is to be forgotten.
+KILLED = """
+import os, signal, sys
+from importlib import import_module
+from pathlib import Path
+from train.core.loop import Loop
+name, config, out, *overrides = sys.argv[1:]
+save, count = Loop.save, 0
+def dying(self):
+    global count
+    count += 1
+    if count == 3:
+        os.kill(os.getpid(), signal.SIGKILL)
+    save(self)
+Loop.save = dying
+import_module(f"train.{name}").main(Path(config), tuple(overrides), out=Path(out))
+"""
+
+
+def run(name: str, out: Path, *more: str) -> int:
+    kind = KINDS[name]
+    return kind.main(kind.config, (*kind.overrides, *more), out=out)
+
+
+def rows_of(path: Path) -> list[dict[str, str]]:
+    """A CSV's rows without the column of seconds."""
+    with path.open(newline="", encoding="utf-8") as file:
+        return [{k: v for k, v in row.items() if k != "seconds"} for row in csv.DictReader(file)]
+
+
+@pytest.fixture(scope="module")
+def finished(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Path]:
+    """The folder of a whole run of a trainer, made on first use."""
+    made: dict[str, Path] = {}
+
+    def folder(name: str) -> Path:
+        if name not in made:
+            made[name] = tmp_path_factory.mktemp(name) / "run"
+            assert run(name, made[name]) == 0
+        return made[name]
+
+    return folder
+
+
+@each
+def test_a_small_run_writes_all_it_promises(name: str, finished: Callable[[str], Path]) -> None:
+    folder, kind = finished(name), KINDS[name]
+    for file in ("config.yaml", "metrics.csv", "curve.csv", STATE, "checkpoint/policy.json", "checkpoint/README.md"):
+        assert (folder / file).stat().st_size > 0
+    assert list(folder.glob("events.out.tfevents.*"))
+    metrics = rows_of(folder / "metrics.csv")
+    assert len(metrics) > 3
+    assert all(np.isfinite(float(v)) for row in metrics for k, v in row.items() if "rollout" not in k)
+    policy = agents.make(str(folder / "checkpoint"), kind.table, 2)
+    game = pe.Game(kind.table, num_seats=2, seed=1)
+    probs = policy.probs(game.observation(game.seat)[None], game.action_mask()[None])
+    assert probs.sum() == pytest.approx(1)
+    assert (probs[0][game.action_mask() == 0] == 0).all()
+
+
+@each
+def test_killed_and_gone_on_with_is_as_never_killed(name: str, finished: Callable[[str], Path], tmp_path: Path) -> None:
+    """stable-baselines3 1277: resuming restarted counters and lost the generator."""
+    whole, kind, out = finished(name), KINDS[name], tmp_path / "run"
+    words = [sys.executable, "-c", KILLED, name, str(kind.config), str(out), *kind.overrides]
+    killed = subprocess.run(words, cwd=ROOT, capture_output=True, text=True, check=False)
+    assert killed.returncode == -signal.SIGKILL, killed.stderr
+    assert 3 <= len(rows_of(out / "metrics.csv")) < len(rows_of(whole / "metrics.csv"))
+    assert not (out / "checkpoint").exists()
+    assert run(name, out) == 0
+    assert rows_of(out / "metrics.csv") == rows_of(whole / "metrics.csv")
+    assert rows_of(out / "curve.csv") == rows_of(whole / "curve.csv")
+    weights, expected = (load_file(f / "checkpoint" / "weights.safetensors") for f in (out, whole))
+    assert weights.keys() == expected.keys()
+    assert all((weights[k] == expected[k]).all() for k in weights)
+
+
+@each
+def test_bad_configurations_are_refused_naming_the_key(
+    name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    kind = KINDS[name]
+    for wrong in (kind.wrong_type, kind.unknown):
+        assert run(name, tmp_path / "run", wrong) == 2
+        assert wrong.partition("=")[0] in capsys.readouterr().err
+    assert not (tmp_path / "run").exists()
+
+
+@each
+def test_a_folder_of_another_configuration_is_refused_and_kept(
+    name: str, finished: Callable[[str], Path], capsys: pytest.CaptureFixture[str]
+) -> None:
+    folder = finished(name)
+    before = {p: p.read_bytes() for p in folder.rglob("*") if p.is_file()}
+    assert run(name, folder, "run.seed=9") == 2
+    assert "another configuration (run differ)" in capsys.readouterr().err
+    assert {p: p.read_bytes() for p in folder.rglob("*") if p.is_file()} == before
+
+
+@each
+@pytest.mark.parametrize("share", [0.0, 0.5])
+def test_a_truncated_state_is_refused_and_nothing_lost(
+    name: str, share: float, finished: Callable[[str], Path], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    folder = tmp_path / "run"
+    folder.mkdir()
+    for file in ("config.yaml", "metrics.csv", "curve.csv", STATE):
+        (folder / file).write_bytes((finished(name) / file).read_bytes())
+    whole = (folder / STATE).read_bytes()
+    (folder / STATE).write_bytes(whole[: int(len(whole) * share)])
+    assert run(name, folder) == 2
+    assert "state.safetensors is not the state of a run" in capsys.readouterr().err
+    for file in ("metrics.csv", "curve.csv"):
+        assert (folder / file).read_bytes() == (finished(name) / file).read_bytes()
+
+
+def test_a_full_disk_leaves_the_last_state(tmp_path: Path) -> None:
+    """The kernel refuses to write beyond a file size, as a full disk would."""
+    path, small = tmp_path / STATE, {"a": np.arange(10)}
+    save_state(path, small, {"n": 1})
+    code = (
+        "import resource, signal, sys, numpy as np\n"
+        "from pathlib import Path\n"
+        "from train.core.state import save_state\n"
+        "signal.signal(signal.SIGXFSZ, signal.SIG_IGN)\n"
+        "resource.setrlimit(resource.RLIMIT_FSIZE, (100_000, 100_000))\n"
+        "try:\n"
+        "    save_state(Path(sys.argv[1]), {'a': np.arange(100_000)}, {'n': 2})\n"
+        "except OSError as error:\n"
+        "    print('refused:', error)\n"
+    )
+    done = subprocess.run([sys.executable, "-c", code, str(path)], cwd=ROOT, capture_output=True, text=True, check=True)
+    assert done.stdout.startswith("refused: ")
+    assert str(path) in done.stdout
+    arrays, about = load_state(path)
+    assert about == {"n": 1}
+    assert (arrays["a"] == small["a"]).all()
+    assert [p.name for p in tmp_path.iterdir()] == [STATE]
+
+
+def test_a_round_that_is_none_is_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run("nfsp", tmp_path / "run", "round.variant=classic") == 2
+    assert "no single round that seat 0 opens" in capsys.readouterr().err
+    assert run("nfsp", tmp_path / "run2", "round.variant=joker", "round.dice=[3, 3]") == 2
+    assert "information states" in capsys.readouterr().err
+
+
+def test_mirror_descent_learns_a_tiny_round(tmp_path: Path) -> None:
+    """Exact NashConv of one die each with three faces; uniform play has 1.02."""
+    tiny = "joker:starting_dice=1,num_faces=3"
+    overrides = (
+        f"tables=[{{variants: ['{tiny}'], seats: [2], dice: [1, 1]}}]", f"evaluation.rounds=[{{variant: '{tiny}', dice: [1, 1]}}]",
+        "learn.total_decisions=30000", "evaluation.every=1000000", "learn.hidden=[64]", "learn.critic_hidden=[64]",
+        "play.tables=128", "learn.minibatch=256", "learn.epochs=4", "run.precision=float32",
+    )  # fmt: skip
+    assert mmd.main(CONFIGS / "mmd_round.yaml", overrides, out=tmp_path / "run") == 0
+    point = rows_of(tmp_path / "run" / "curve.csv")[-1]
+    assert 0 <= float(point[f"nash_conv/{tiny} 1v1"]) < 0.3
+
+
+def test_the_comparison_runs_all_and_goes_on(tmp_path: Path) -> None:
+    overrides = ("variant=joker:starting_dice=1,num_faces=3", "algorithms=[deep_cfr, dcfr]")
+    assert compare.main(CONFIGS / "compare.yaml", overrides, out=tmp_path, smoke=True) == 0
+    table: list[dict[str, Any]] = rows_of(tmp_path / "compare.csv")
+    assert {row["algorithm"] for row in table} == {"deep_cfr", "dcfr"}
+    assert (tmp_path / "compare.png").stat().st_size > 0
+    before = (tmp_path / "compare.csv").read_bytes()
+    assert compare.main(CONFIGS / "compare.yaml", overrides, out=tmp_path, smoke=True) == 0
+    assert (tmp_path / "compare.csv").read_bytes() == before
+    dcfr = [float(row["nash_conv"]) for row in table if row["algorithm"] == "dcfr"]
+    assert dcfr[-1] < dcfr[0]

@@ -1,0 +1,191 @@
+"""The loop that every trainer of ours runs in: metrics, evaluation, progress, and a state to go on from after a kill.
+
+A run folder holds config.yaml (resolved), metrics.csv (a row per iteration), curve.csv and curve.png (a row per
+evaluation), TensorBoard events, state.safetensors (to go on from) and checkpoint/ (what plays).
+"""
+
+from __future__ import annotations
+
+import csv
+import os
+import sys
+import time
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any, Protocol
+
+from rich.console import Console
+from torch.utils.tensorboard import SummaryWriter
+
+from train.core.config import C, load_config
+from train.core.progress import progress
+from train.core.run import draw_columns, open_run
+from train.core.state import Arrays, load_state, save_state
+
+STATE = "state.safetensors"
+Figures = dict[str, float]
+
+
+class Trainer(Protocol):
+    """What the loop needs of an algorithm."""
+
+    @property
+    def decisions(self) -> int:
+        """Decisions of learning seats so far."""
+        ...
+
+    def step(self) -> Figures:
+        """One iteration: play, then learn; returns its figures."""
+        ...
+
+    def state(self) -> tuple[Arrays, dict[str, Any]]:
+        """All that a later process needs to go on to the same curve: arrays, and what JSON holds."""
+        ...
+
+    def restore(self, arrays: Arrays, about: Mapping[str, Any]) -> None:
+        """Go on from :meth:`state`."""
+        ...
+
+
+class Table:
+    """A CSV file that grows by rows, whose columns are those of its first row."""
+
+    def __init__(self, path: Path, keep: int) -> None:
+        """Go on with the first ``keep`` rows of what is there."""
+        self.path = path
+        self.rows: list[dict[str, Any]] = []
+        if keep and path.exists():
+            with path.open(newline="", encoding="utf-8") as file:
+                self.rows = list(csv.DictReader(file))[:keep]
+        self._write(self.rows, "w")
+
+    def add(self, row: Mapping[str, Any]) -> None:
+        """Append a row."""
+        self.rows.append(dict(row))
+        self._write(self.rows[-1:], "a")
+
+    def _write(self, rows: list[dict[str, Any]], mode: str) -> None:
+        if mode == "w" and not rows:
+            self.path.unlink(missing_ok=True)
+            return
+        # what is there already is written anew beside it, and put in its place whole
+        path = self.path.with_name(f".{self.path.name}.tmp") if mode == "w" else self.path
+        with path.open(mode, newline="", encoding="utf-8") as file:
+            writer = csv.DictWriter(file, list(self.rows[0]), extrasaction="ignore")
+            if mode == "w" or file.tell() == 0:
+                writer.writeheader()
+            writer.writerows(rows)
+        os.replace(path, self.path)
+
+
+class Loop:
+    """Runs a trainer to ``total`` decisions in a run folder, going on from the state there if there is one.
+
+    ``judge`` measures what would play now, every ``every`` decisions and at the end; the state is saved then and every
+    ``save_seconds``.
+    """
+
+    def __init__(
+        self,
+        trainer: Trainer,
+        folder: Path,
+        total: int,
+        judge: Callable[[], Figures],
+        every: int,
+        save_seconds: float,
+        console: Console,
+    ) -> None:
+        self.trainer, self.folder, self.total, self.judge, self.every = trainer, folder, total, judge, every
+        self.save_seconds, self.console = save_seconds, console
+        self.seconds = 0.0  # of all processes of this run together
+        self.next_point = every
+        rows = 0, 0
+        if (folder / STATE).exists():
+            arrays, about = load_state(folder / STATE)
+            try:
+                trainer.restore(arrays, about["trainer"])
+                self.seconds, self.next_point, rows = about["seconds"], about["next_point"], about["rows"]
+            except KeyError as error:
+                raise ValueError(f"{folder / STATE} is not a state of this trainer: it lacks {error}") from error
+            console.print(f"going on from {trainer.decisions:,} decisions in {folder}", highlight=False)
+        self.metrics = Table(folder / "metrics.csv", rows[0])
+        self.curve = Table(folder / "curve.csv", rows[1])
+
+    def run(self) -> Figures:
+        """Train to the end; returns the last evaluation."""
+        trainer, begun, saved = self.trainer, time.monotonic() - self.seconds, time.monotonic()
+        board = SummaryWriter(str(self.folder), purge_step=trainer.decisions)
+        with progress("decisions", self.total, self.console, done=trainer.decisions) as bar:
+            while trainer.decisions < self.total:
+                before = trainer.decisions
+                figures = trainer.step()
+                self.seconds = time.monotonic() - begun
+                self._note(board, self.metrics, figures)
+                bar(trainer.decisions - before)
+                if trainer.decisions >= self.next_point or trainer.decisions >= self.total:
+                    self.next_point = (trainer.decisions // self.every + 1) * self.every
+                    self._point(board, figures)
+                    saved = 0.0
+                if time.monotonic() - saved >= self.save_seconds:
+                    self.save()
+                    saved = time.monotonic()
+        self.save()
+        board.close()
+        return {k: float(v) for k, v in self.curve.rows[-1].items()}
+
+    def save(self) -> None:
+        """Write the state to go on from."""
+        arrays, about = self.trainer.state()
+        rows = len(self.metrics.rows), len(self.curve.rows)
+        save_state(
+            self.folder / STATE,
+            arrays,
+            {"trainer": about, "seconds": self.seconds, "next_point": self.next_point, "rows": rows},
+        )
+
+    def _point(self, board: SummaryWriter, figures: Figures) -> None:
+        judged = self.judge()
+        self._note(board, self.curve, judged)
+        draw_columns(self.folder / "curve.png", self.curve.rows)
+        speed = self.trainer.decisions / max(self.seconds, 1e-9)
+        words = ", ".join(f"{name} {value:.3f}" for name, value in judged.items() if name.count("/") == 1)
+        learnt = ", ".join(f"{name} {value:.3g}" for name, value in figures.items())
+        self.console.print(
+            f"{self.trainer.decisions:>10,} decisions, {speed:,.0f} a second; {words}; {learnt}", highlight=False
+        )
+
+    def _note(self, board: SummaryWriter, table: Table, figures: Figures) -> None:
+        table.add({"decisions": self.trainer.decisions, "seconds": round(self.seconds, 2), **figures})
+        for name, value in figures.items():
+            board.add_scalar(name, value, self.trainer.decisions)
+
+
+def print_figures(console: Console, figures: Figures) -> None:
+    """A line per figure."""
+    for name, value in figures.items():
+        console.print(f"{name:<40} {value:.4f}", highlight=False)
+
+
+def run_command(
+    name: str,
+    kind: type[C],
+    config: Path,
+    overrides: Sequence[str],
+    out: Path | None,
+    train: Callable[[C, Path, Console], Figures],
+) -> int:
+    """What a trainer's command line does once it is parsed: read the configuration, open the folder, train, say what came."""
+    console = Console()
+    try:
+        resolved = load_config(kind, config, overrides)
+        folder = open_run(name, resolved, out, resume=True)
+        console.print(
+            f"results go to {folder}; the same command with --out {folder} goes on after a kill", highlight=False
+        )
+        final = train(resolved, folder, console)
+    except (ValueError, OSError) as error:
+        print(f"{name}: {error}", file=sys.stderr)
+        return 2
+    print_figures(console, final)
+    console.print(f"run folder {folder}: checkpoint/, curve.png, curve.csv, metrics.csv")
+    return 0

@@ -1,0 +1,175 @@
+"""Who sits with whom, and what a set of finished games says of each agent: the arena's arithmetic.
+
+As a command, ``python -m train.evaluate.standings``, it is the large tournament of :mod:`train.evaluate.tournament`.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from perudo_env.engine.variant import Variant
+from perudo_env.policy import Policy
+from train.core.rollout import Played, SeatArray, play, rotations
+from train.evaluate.statistics import Estimate, ratio_estimate, share_estimate
+
+
+@dataclass(frozen=True)
+class Standing:
+    """How one agent did; shares are per seat it held, so an agent that sat twice at a table counts twice."""
+
+    agent: str
+    seats: int  # seats held, over all games
+    win_share: Estimate  # fair is 1 / num_seats
+    mean_place: Estimate  # 1 is the winner
+
+
+@dataclass(frozen=True)
+class Result:
+    """What a tournament measured."""
+
+    agents: tuple[str, ...]
+    num_seats: int
+    num_games: int
+    num_deals: int
+    decisions: int
+    standings: tuple[Standing, ...]  # in the order of ``agents``
+    pairs: dict[tuple[int, int], Estimate]  # (a, b): how often a is placed before b where both sit; ties count half
+
+    @property
+    def fair_share(self) -> float:
+        """The win share of equals."""
+        return 1 / self.num_seats
+
+
+def seat_sets(num_agents: int, num_seats: int) -> SeatArray:
+    """The sets of agents that sit together, ``(num_sets, num_seats)``: every way to share the seats as evenly as can be.
+
+    With more agents than seats each sits at most once, else all sit equally often and every choice of agents takes
+    the seats left over: 3 agents at 2 seats give 01, 02, 12; 2 agents at 3 seats give 010 and 011, up to order.
+    """
+    everyone, left = divmod(num_seats, num_agents)
+    common = tuple(range(num_agents)) * everyone
+    return np.array([common + extra for extra in combinations(range(num_agents), left)], np.int64)
+
+
+def draw_lineups(num_agents: int, num_seats: int, num_deals: int, seed: int) -> SeatArray:
+    """One line-up per deal, ``(num_deals, num_seats)``: the seat sets in turn, each in a random order around the table."""
+    rng = np.random.default_rng([seed, num_agents, num_seats])
+    sets = seat_sets(num_agents, num_seats)
+    sets = sets[rng.permutation(len(sets))]
+    return rng.permuted(sets[np.arange(num_deals) % len(sets)], axis=1)
+
+
+def deals_for(num_games: int, num_seats: int) -> int:
+    """How many deals ``num_games`` games make, when every deal is played once per rotation; rounded up."""
+    return -(-num_games // num_seats)
+
+
+def games_of(lineups: SeatArray, seed: int) -> tuple[SeatArray, npt.NDArray[np.uint64]]:
+    """The games of deals: every rotation of each line-up, and a seed per game, the same for all rotations of a deal.
+
+    More deals of the same seed begin with the same games.
+    """
+    num_deals, num_seats = lineups.shape
+    deal_seeds = np.random.default_rng(seed).integers(0, 2**63, num_deals).astype(np.uint64)
+    return rotations(lineups), np.repeat(deal_seeds, num_seats)
+
+
+def play_deals(
+    policies: Sequence[Policy],
+    lineups: SeatArray,
+    variant: Variant,
+    seed: int,
+    on_progress: Callable[[int], Any] | None = None,
+) -> Played:
+    """Play every rotation of each line-up, ``(num_deals, num_seats)``, all rotations of a deal on the same dice."""
+    seats, seeds = games_of(lineups, seed)
+    return play(policies, seats, variant, seeds, seed=seed, on_progress=on_progress)
+
+
+def per_deal(values: npt.NDArray[Any], num_seats: int) -> npt.NDArray[np.float64]:
+    """The sum over the rotations of each deal: ``(num_games,)`` to ``(num_deals,)``."""
+    return np.asarray(values, float).reshape(-1, num_seats).sum(axis=1)
+
+
+def standing_of(number: int, agent: str, played: Played) -> Standing:
+    """Win share and mean place of agent ``number``, the rotations of a deal taken as one sample."""
+    num_seats = played.lineups.shape[1]
+    sat = played.lineups == number
+    seats = per_deal(sat.sum(axis=1), num_seats)
+    wins = per_deal((played.wins * sat).sum(axis=1), num_seats)
+    places = per_deal((played.places * sat).sum(axis=1), num_seats)
+    return Standing(agent, int(sat.sum()), share_estimate(wins, seats), ratio_estimate(places, seats))
+
+
+def pair_of(a: int, b: int, played: Played) -> Estimate:
+    """How often agent ``a`` is placed before agent ``b``, over all pairs of their seats at one table; ties count half."""
+    num_seats = played.lineups.shape[1]
+    both = (played.lineups == a)[:, :, None] & (played.lineups == b)[:, None, :]
+    mine, theirs = played.places[:, :, None], played.places[:, None, :]
+    before = (mine < theirs) + 0.5 * (mine == theirs)
+    return share_estimate(
+        per_deal((before * both).sum(axis=(1, 2)), num_seats), per_deal(both.sum(axis=(1, 2)), num_seats)
+    )
+
+
+def summarise(agents: Sequence[str], played: Played) -> Result:
+    """The standings and the matrix of pairs of games played by :func:`play_deals`."""
+    num_games, num_seats = played.lineups.shape
+    numbers = range(len(agents))
+    return Result(
+        tuple(agents), num_seats, num_games, num_games // num_seats, played.decisions,
+        tuple(standing_of(i, agents[i], played) for i in numbers),
+        {(a, b): pair_of(a, b, played) for a in numbers for b in numbers if a != b},
+    )  # fmt: skip
+
+
+def one_seat(num_deals: int, num_seats: int) -> SeatArray:
+    """Line-ups of agent 0 in one seat and agent 1 in all others, ``(num_deals, num_seats)``."""
+    lineups = np.ones((num_deals, num_seats), np.int64)
+    lineups[:, 0] = 0
+    return lineups
+
+
+def share_against(
+    policy: Policy,
+    rest: Policy,
+    variant: Variant,
+    num_seats: int,
+    num_games: int,
+    seed: int,
+    on_progress: Callable[[int], Any] | None = None,
+) -> Estimate:
+    """The win share of one seat of ``policy`` against ``rest`` in all others, duplicate dice; fair is 1/n."""
+    lineups = one_seat(deals_for(num_games, num_seats), num_seats)
+    return standing_of(0, "", play_deals([policy, rest], lineups, variant, seed, on_progress)).win_share
+
+
+def one_against_rest(
+    policies: Sequence[Policy],
+    variant: Variant,
+    num_seats: int,
+    num_games: int,
+    seed: int,
+    on_progress: Callable[[int], Any] | None = None,
+) -> dict[tuple[int, int], Estimate]:
+    """(a, b): the win share of one seat of agent a against agent b in all others, ``num_games`` games each; fair is 1/n."""
+    return {
+        (a, b): share_against(policies[a], policies[b], variant, num_seats, num_games, seed, on_progress)
+        for a in range(len(policies))
+        for b in range(len(policies))
+        if a != b
+    }
+
+
+if __name__ == "__main__":
+    from train.evaluate.tournament import command
+
+    sys.exit(command())

@@ -1,0 +1,222 @@
+"""Numbers to cite: measured by one command, kept in ``docs/numbers.json``, printed in README from there.
+
+    python -m train.report.numbers                   # measure what is not kept yet
+    python -m train.report.numbers --only classic    # of that, the items whose names contain this
+    python -m train.report.numbers --heavy           # also what takes hours
+
+An item is written as soon as it is measured; a killed run goes on with the same command. ``--again`` measures anew.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import tyro
+from rich.console import Console
+
+import agents
+from agents.tabular.policy import TabularPolicy
+from agents.tabular.public_tree import PublicTree
+from perudo_env.engine.variant import RULE_TEXTS, VARIANTS, parse_variant, variant
+from perudo_env.game.files import write_text
+from train.core.progress import progress
+from train.core.run import provenance
+from train.evaluate.exploitability import find_agent, nash_conv
+from train.solver.exact.match import solve_match
+from train.solver.exact.payoffs import State, pay_table
+from train.solver.exact.rounds import capped, solve_round
+from train.solver.recall.solver import RecallSolver
+
+KEPT = Path(__file__).parents[2] / "docs" / "numbers.json"
+Record = dict[str, Any]
+Dice = tuple[int, int]
+SPLITS: tuple[Dice, ...] = ((1, 1), (2, 1), (1, 2))
+
+
+@dataclass(frozen=True)
+class Item:
+    """One number: its name, what it is of, and how it is measured."""
+
+    name: str
+    about: Record
+    measure: Callable[[], Record]
+    heavy: bool = False
+
+
+def named(kind: str, v: str, dice: Dice, more: str = "") -> str:
+    """An item's name, like ``round/classic/2v1``."""
+    return f"{kind}/{v}/{dice[0]}v{dice[1]}" + more
+
+
+def round_item(
+    v: str, dice: Dice, palifico: bool = False, seconds: float = 1800, target: float = 1e-4, heavy: bool = False
+) -> Item:
+    """The value of a round, as a certified interval."""
+
+    def measure() -> Record:
+        s = solve_round(parse_variant(v), dice, palifico, seconds, target=target)
+        return {"lower": s.lower, "upper": s.upper, "nash_conv": s.nash_conv, "iterations": s.iterations}
+
+    return Item(
+        named("round", v, dice, "/palifico" * palifico),
+        {"variant": v, "dice": dice, "palifico": palifico},
+        measure,
+        heavy,
+    )
+
+
+def match_item(v: str, num_dice: int, heavy: bool = False) -> Item:
+    """The value of a whole two-seat game, as a certified interval."""
+
+    def measure() -> Record:
+        s = solve_match(variant(parse_variant(v), starting_dice=num_dice), seconds=3600 if heavy else 300, target=5e-4)
+        return {"lower": s.lower, "upper": s.upper, "nash_conv": s.nash_conv, "cap_may_matter": s.cap_may_matter}
+
+    return Item(named("match", v, (num_dice, num_dice)), {"variant": v, "dice": (num_dice, num_dice)}, measure, heavy)
+
+
+def agent_item(name: str, v: str, dice: Dice) -> Item:
+    """The exact NashConv of an agent in a round, without bids above the dice in play."""
+
+    def measure() -> Record:
+        capped_variant = capped(parse_variant(v))
+        found = nash_conv(find_agent(name, capped_variant), capped_variant, dice)
+        return {
+            "nash_conv": found.nash_conv,
+            "gains": found.gains,
+            "value": found.value,
+            "num_states": found.num_states,
+        }
+
+    return Item(named("agent", v, dice, f"/{name}"), {"agent": name, "variant": v, "dice": dice}, measure)
+
+
+def recall_item(v: str, dice: Dice, recall: int, iterations: int, heavy: bool = False) -> Item:
+    """A recall-limited table: its exact NashConv where there is one, and its value in self-play."""
+
+    def measure() -> Record:
+        tree = PublicTree(capped(parse_variant(v)), dice)
+        solver = RecallSolver(tree, pay_table(tree.variant, State(dice)), recall)
+        solver.iterate(iterations)
+        found: Record = {
+            "value_in_self_play": solver.value(),
+            "iterations": iterations,
+            "num_states": solver.num_states,
+            "seed": solver.seed,
+        }
+        if tree.num_states < 10**8:
+            policy = TabularPolicy([solver.table()])
+            found["nash_conv"] = nash_conv(policy, tree.variant, dice, max_states=10**8).nash_conv
+        return found
+
+    return Item(named("recall", v, dice, f"/{recall}"), {"variant": v, "dice": dice, "recall": recall}, measure, heavy)
+
+
+def items() -> list[Item]:
+    """All numbers, in the order in which they are measured."""
+    rounds = [round_item(v, (1, 1)) for v in (*VARIANTS, "evening:paco_open=always", "joker:pacos_wild=False")]
+    # raise rule and opening on Pacos do not matter in a palifico round: one preset without Calza, one with
+    rounds += [round_item(v, (1, n), palifico=True) for v in ("classic", "marquoir") for n in range(1, 6)]
+    rounds += [round_item(v, dice) for v in ("classic", "box") for dice in SPLITS[1:]]
+    rounds += [round_item(v, dice, target=1e-3) for v in ("classic", "box") for dice in ((2, 2), (3, 1), (1, 3))]
+    rounds += [round_item(v, dice, target=1e-3) for v in VARIANTS if v not in ("classic", "box") for dice in SPLITS[1:]]
+    rounds += [round_item(v, (2, 2), seconds=3600, heavy=True) for v in ("evening", "marquoir")]
+    rounds.append(round_item("evening", (3, 1), seconds=3600, heavy=True))
+    matches = [match_item(v, 2) for v in ("classic", "box")] + [
+        match_item(v, 2, heavy=True) for v in ("evening", "pascal", "marquoir")
+    ]
+    limited = [recall_item("joker", (1, 1), m, 2000) for m in (2, 3, 4)]
+    limited += [recall_item("joker", (2, 1), m, n, heavy=m > 2) for m, n in ((2, 2000), (3, 1000), (4, 300))]
+    limited += [recall_item("evening", (2, 1), m, n, heavy=m > 2) for m, n in ((1, 3000), (2, 2000), (3, 1000))]
+    limited += [recall_item("classic", (2, 2), m, n) for m, n in ((2, 1000), (3, 500))]
+    limited += [recall_item(v, (3, 3), 3, 1000, heavy=True) for v in ("joker", "classic", "marquoir")]
+    judged = [agent_item(name, v, dice) for v in RULE_TEXTS for dice in SPLITS for name in agents.names()]
+    return rounds + matches + limited + judged
+
+
+def read(path: Path = KEPT) -> dict[str, Record]:
+    """The numbers that are kept, by name."""
+    kept: dict[str, Record] = json.loads(path.read_text(encoding="utf-8")) if path.exists() else {}
+    return kept
+
+
+def keep(path: Path, name: str, record: Record) -> None:
+    """Add a number to those kept; a kill while writing loses none."""
+    kept = {**read(path), name: record}
+    lines = [f"  {json.dumps(k)}: {json.dumps(kept[k])}" for k in sorted(kept)]
+    write_text(path, "{\n" + ",\n".join(lines) + "\n}\n")
+
+
+def measure(item: Item) -> Record:
+    """The record of an item: what it is of, what was found, the seconds it took (of the clock, of all cores), and the commit."""
+    begun, used = time.monotonic(), time.process_time()
+    found = item.measure()
+    spent = {"seconds": round(time.monotonic() - begun, 1), "cpu_seconds": round(time.process_time() - used, 1)}
+    return {**item.about, **found, **spent, "commit": provenance()["commit"]}
+
+
+def enter(path: Path, name: str, lower: float, upper: float) -> int:
+    """Keep the interval of a long run of ``python -m train.solver``."""
+    about = {i.name: i.about for i in items() if i.name.startswith("round/")}
+    if name not in about or not lower <= upper:
+        print(
+            f"error: --interval {name} {lower} {upper}: name a round of --heavy --show, then its lower and upper end",
+            file=sys.stderr,
+        )
+        return 2
+    keep(
+        path,
+        name,
+        {**about[name], "lower": lower, "upper": upper, "nash_conv": upper - lower, "by": "python -m train.solver"},
+    )
+    return 0
+
+
+@dataclass
+class Options:
+    """Measure the numbers to cite."""
+
+    only: str = ""  # items whose names contain this
+    heavy: bool = False  # also what takes hours
+    again: bool = False  # also what is kept
+    show: bool = False  # only print the names
+    interval: tuple[str, float, float] | None = None  # keep what python -m train.solver printed: NAME LOWER UPPER
+    file: Path = KEPT  # where the numbers are kept
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Measure what is wanted and not kept."""
+    o = tyro.cli(Options, args=arguments, prog="python -m train.report.numbers", description=__doc__)
+    if o.interval is not None:
+        return enter(o.file, *o.interval)
+    wanted = [i for i in items() if o.only in i.name and (o.heavy or not i.heavy)]
+    if not wanted:
+        print(f"error: no item has {o.only!r} in its name; --show prints the names", file=sys.stderr)
+        return 2
+    missing = [i for i in wanted if o.again or i.name not in read(o.file)]
+    if o.show:
+        print("\n".join(f"{i.name}{'' if i in missing else '  (kept)'}" for i in wanted))
+        return 0
+    with progress("numbers", len(missing), Console(stderr=True)) as advance:
+        for item in missing:
+            try:
+                record = measure(item)
+            except ValueError as error:  # a network plays only what it was trained for
+                print(f"{item.name} cannot be measured: {error}", file=sys.stderr)
+                advance(1)
+                continue
+            keep(o.file, item.name, record)
+            print(item.name, json.dumps({k: x for k, x in record.items() if k not in item.about}), flush=True)
+            advance(1)
+    print(f"{len(wanted)} numbers in {o.file}; python -m tools.readme prints them in README")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,91 @@
+"""A single HTML page that needs nothing else: tables, and plots embedded as SVG."""
+
+from __future__ import annotations
+
+import base64
+import io
+from collections.abc import Iterable, Sequence
+from html import escape
+from pathlib import Path
+from typing import Any
+
+from perudo_env.game.files import write_text, writing
+
+STYLE = """
+body { font: 16px/1.5 system-ui, sans-serif; max-width: 60rem; margin: 2rem auto; padding: 0 1rem; color: #222; background: #fff }
+h1 { font-size: 1.6rem } h2 { font-size: 1.2rem; margin-top: 2.2rem; border-bottom: 1px solid #ddd }
+table { border-collapse: collapse; margin: 1rem 0; font-size: .9rem; display: block; overflow-x: auto }
+th, td { padding: .25rem .7rem; border-bottom: 1px solid #e5e5e5; text-align: right; white-space: nowrap }
+th:first-child, td:first-child { text-align: left }
+.facts td { text-align: left; white-space: normal; overflow-wrap: anywhere }
+img { max-width: 100% } .note { color: #666; font-size: .9rem }
+.above { color: #11692b } .below { color: #a31515 }
+"""
+
+
+class Html(str):
+    """Text that is HTML already."""
+
+    __slots__ = ()
+
+
+def text(value: Any) -> Html:
+    """A value as HTML; what is HTML already stays as it is."""
+    return value if isinstance(value, Html) else Html(escape(str(value)))
+
+
+def heading(words: str) -> Html:
+    """A section's title."""
+    return Html(f"<h2>{escape(words)}</h2>")
+
+
+def paragraph(words: Any, *, note: bool = False) -> Html:
+    """A paragraph; a note is set smaller."""
+    return Html(f"<p{' class=note' if note else ''}>{text(words)}</p>")
+
+
+def table(header: Sequence[Any], rows: Iterable[Sequence[Any]]) -> Html:
+    """A table; the first column names the rows."""
+    head = "".join(f"<th>{text(h)}</th>" for h in header)
+    body = "".join("<tr>" + "".join(f"<td>{text(cell)}</td>" for cell in row) + "</tr>" for row in rows)
+    return Html(f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>")
+
+
+def facts(rows: Iterable[Sequence[Any]]) -> Html:
+    """A table of names and what belongs to them, which may be long."""
+    return Html(
+        "<table class=facts>" + "".join(f"<tr><td>{text(k)}</td><td>{text(v)}</td></tr>" for k, v in rows) + "</table>"
+    )
+
+
+def judged(estimate: Any, fair: float) -> Html:
+    """An estimate, marked where its whole interval is above or below what is fair."""
+    mark = "above" if estimate.low > fair else "below" if estimate.high < fair else ""
+    return Html(f'<span class="{mark}">{escape(str(estimate))}</span>')
+
+
+def plot(figure: Any, says: str) -> Html:
+    """A matplotlib figure as an image inside the page; ``says`` is its text for who cannot see it."""
+    import matplotlib as mpl
+
+    out = io.StringIO()
+    with mpl.rc_context({"svg.hashsalt": "page"}):  # the same figure is the same text
+        figure.savefig(out, format="svg", metadata={"Date": None})
+    data = base64.b64encode(out.getvalue().encode()).decode()
+    return Html(f'<img alt="{escape(says)}" src="data:image/svg+xml;base64,{data}">')
+
+
+def write_png(path: Path, figure: Any) -> None:
+    """Write a matplotlib figure as an image of its own, whole or not at all."""
+    with writing(path) as file:
+        figure.savefig(file, format="png", dpi=110)
+
+
+def write_page(path: Path, title: str, parts: Iterable[Html]) -> None:
+    """Write the page whole or not at all."""
+    body = "\n".join(parts)
+    write_text(
+        path,
+        f'<!doctype html>\n<html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width">'
+        f"<title>{escape(title)}</title><style>{STYLE}</style></head>\n<body><h1>{escape(title)}</h1>\n{body}\n</body></html>\n",
+    )

@@ -1,0 +1,245 @@
+"""The page of a tournament: one self-contained HTML file, made from its results file, and its picture of all tables as PNG.
+
+python -m train.report.tournament runs/tournament/results.sqlite page.html
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+
+import numpy as np
+import tyro
+from rich.table import Table
+
+from train.core.rollout import Played
+from train.evaluate.ratings import Ratings, rate
+from train.evaluate.results import Cell, ResultsFile, Work
+from train.evaluate.standings import Result, per_deal, summarise
+from train.evaluate.statistics import Estimate, normal_quantile, ratio_estimate
+from train.report import page
+
+HOW = (
+    "Win shares are in units of an equal's share: 1 is average, 2 wins twice as often. Brackets are 95% intervals; every deal is "
+    "played once per rotation of its agents over the seats, on the same dice, and all its rotations count as one sample."
+)
+
+
+@dataclass(frozen=True)
+class Judged:
+    """A cell with its games."""
+
+    cell: Cell
+    played: Played
+    work: Work
+
+    @cached_property
+    def result(self) -> Result:
+        """Its standings and pairs."""
+        return summarise(self.cell.agents, self.played)
+
+    def relative(self, agent: str) -> Estimate:
+        """An agent's win share over the fair share: 1 is average."""
+        sat = self.played.lineups == self.cell.agents.index(agent)
+        n = self.cell.seats
+        wins, seats = per_deal((self.played.wins * sat).sum(axis=1), n), per_deal(sat.sum(axis=1), n)
+        return ratio_estimate(n * wins, seats)
+
+
+@dataclass(frozen=True)
+class Overall:
+    """An agent over all cells it sat in."""
+
+    agent: str
+    cells: int
+    relative: Estimate  # mean over the cells of win share over fair share
+    points: Estimate | None  # of the ratings of all games together
+
+
+def judge(results: ResultsFile) -> list[Judged]:
+    """The cells that have games."""
+    found = ((cell, results.played(i), results.work(i)) for i, cell in results.cells.items())
+    return [Judged(cell, played, work) for cell, played, work in found if played is not None]
+
+
+def ratings(judged: Sequence[Judged]) -> Ratings | str:
+    """All games rated together, the last agent at 0; or why they cannot be."""
+    agents = list(dict.fromkeys(a for j in judged for a in j.cell.agents))
+    numbered = []
+    for j in judged:
+        numbers = np.array([agents.index(a) for a in j.cell.agents])
+        numbered.append(
+            Played(numbers[j.played.lineups], j.played.places, j.played.returns, j.played.rounds, j.played.decisions)
+        )
+    try:
+        return rate(agents, numbered, agents[-1] if agents else None, resamples=100)
+    except ValueError as error:
+        return str(error)
+
+
+def overall(judged: Sequence[Judged], rated: Ratings | str) -> list[Overall]:
+    """Every agent over its cells, best first; cells weigh alike and are independent samples."""
+    points = {} if isinstance(rated, str) else dict(zip(rated.agents, rated.points, strict=True))
+    rows = []
+    for agent in dict.fromkeys(a for j in judged for a in j.cell.agents):
+        shares = [j.relative(agent) for j in judged if agent in j.cell.agents]
+        shares = [s for s in shares if not np.isnan(s.value)]
+        if not shares:
+            continue
+        z = normal_quantile(0.95)
+        errors = np.array([(s.high - s.low) / (2 * z) for s in shares])
+        mean, reach = float(np.mean([s.value for s in shares])), z * float(np.sqrt((errors**2).sum())) / len(shares)
+        rows.append(
+            Overall(agent, len(shares), Estimate(mean, max(0.0, mean - reach), mean + reach), points.get(agent))
+        )
+    return sorted(rows, key=lambda row: -row.relative.value)
+
+
+def in_points(points: Estimate | None) -> str:
+    """A rating in whole points."""
+    return "" if points is None else f"{points.value:.0f} [{points.low:.0f}, {points.high:.0f}]"
+
+
+def overview_table(rows: Sequence[Overall]) -> Table:
+    """Every agent over its cells, for the screen."""
+    table = Table(
+        "agent", "cells", "win share / fair share", "points", title="over all cells, 95% intervals (1 is average)"
+    )
+    for row in rows:
+        table.add_row(row.agent, str(row.cells), str(row.relative), in_points(row.points))
+    return table
+
+
+def by_seats(results: ResultsFile) -> str:
+    """Win share over fair share, the mean of all variants, by number of seats and over all tables, as Markdown, best first."""
+    judged = judge(results)
+    seats = sorted({j.cell.seats for j in judged})
+    columns = [{r.agent: r.relative for r in overall([j for j in judged if j.cell.seats == n], "")} for n in seats]
+    lines = ["| agent | " + " | ".join(f"{n} seats" for n in seats) + " | all |", "|---" * (len(seats) + 2) + "|"]
+    for row in overall(judged, ""):
+        cells = [f"{c[row.agent].value:.2f}" if row.agent in c else "-" for c in columns]
+        lines.append(
+            f"| `{row.agent}` | "
+            + " | ".join(cells)
+            + f" | {row.relative.value:.3f} [{row.relative.low:.3f}, {row.relative.high:.3f}] |"
+        )
+    return "\n".join(lines)
+
+
+def write(results: ResultsFile, path: Path) -> list[Overall]:
+    """Write the page, whole or not at all, and its picture beside it; returns its first table."""
+    judged = judge(results)
+    rated = ratings(judged)
+    rows = overall(judged, rated)
+    games = sum(len(j.played.lineups) for j in judged)
+    plots = (
+        [(_bars(rows), "win shares"), (_heat(judged, [r.agent for r in rows]), "win shares by table")] if rows else []
+    )
+    said = (
+        rated
+        if isinstance(rated, str)
+        else f"Points: {rated.model}, {rated.anchor} = 0, 400 more are ten times the strength. {rated.note}"
+    )
+    parts = [
+        page.paragraph(f"{games:,} games at {len(judged)} tables. {HOW}"), page.heading("Over all tables"),
+        page.table(
+            ["agent", "tables", "win share / fair share", "points"],
+            [[r.agent, r.cells, page.judged(r.relative, 1.0), in_points(r.points)] for r in rows],
+        ),
+        page.paragraph(said, note=True),
+        *(page.plot(figure, says) for figure, says in plots),
+        page.heading("Table by table"), *(part for j in judged for part in _cell(j)), *_left_out(results.cells.values()),
+        page.heading("How it was played"), page.table(["", ""], [*results.about.items(), *_workers(results)]),
+    ]  # fmt: skip
+    page.write_page(path, "A tournament of Perudo", parts)
+    for figure, _ in plots[-1:]:
+        page.write_png(path.with_suffix(".png"), figure)
+    return rows
+
+
+def _cell(j: Judged) -> list[page.Html]:
+    cell, result = j.cell, j.result
+    rows = sorted(result.standings, key=lambda s: -s.win_share.value)
+    again = (
+        f"The same games: python -m train.evaluate.arena --agents {' '.join(cell.agents)} --variant {cell.variant} --seats {cell.seats} "
+        f"--games {result.num_games} --seed {cell.seed} --chunk {result.num_games // j.work.tasks}"
+    )
+    return [
+        page.paragraph(f"{cell.variant}, {cell.seats} seats: {result.num_games:,} games"),
+        page.table(
+            ["agent", "seats held", f"win share (fair {result.fair_share:.3f})", "mean place"],
+            [[s.agent, s.seats, page.judged(s.win_share, result.fair_share), s.mean_place] for s in rows],
+        ),
+        page.paragraph(again, note=True),
+    ]
+
+
+def _left_out(cells: Iterable[Cell]) -> list[page.Html]:
+    lines = [[f"{cell.variant}, {cell.seats} seats", why] for cell in cells for why in cell.left_out]
+    return [page.heading("Who could not sit where"), page.table(["table", "agent and reason"], lines)] if lines else []
+
+
+def _workers(results: ResultsFile) -> list[tuple[str, str]]:
+    return [(f"games played by {worker}", f"{games:,}") for worker, games in results.workers().items()]
+
+
+def _bars(rows: Sequence[Overall]) -> object:
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(8, 0.6 + 0.4 * len(rows)), layout="constrained")
+    axis = figure.subplots()
+    reach = [[r.relative.value - r.relative.low for r in rows], [r.relative.high - r.relative.value for r in rows]]
+    axis.barh([r.agent for r in rows], [r.relative.value for r in rows], xerr=reach, capsize=3, color="#4c78a8")
+    axis.axvline(1, color="black", linestyle="--", linewidth=1)
+    axis.invert_yaxis()
+    axis.set(xlabel="win share over fair share, mean of all tables, 95% intervals")
+    return figure
+
+
+def _heat(judged: Sequence[Judged], agents: Sequence[str]) -> object:
+    """A panel per variant: an agent a row, a number of seats a column."""
+    from matplotlib.figure import Figure
+
+    variants = list(dict.fromkeys(j.cell.variant for j in judged))
+    seats = sorted({j.cell.seats for j in judged})
+    across = min(4, len(variants))
+    down = -(-len(variants) // across)
+    figure = Figure(
+        figsize=(1.4 + across * (0.9 + 0.55 * len(seats)), down * (0.9 + 0.32 * len(agents))), layout="constrained"
+    )
+    panels = figure.subplots(down, across, squeeze=False, sharey=True).ravel()
+    for panel in panels[len(variants) :]:
+        panel.set_visible(False)
+    values = np.full((len(variants), len(agents), len(seats)), np.nan)
+    for j in judged:
+        for agent in set(agents) & set(j.cell.agents):
+            values[variants.index(j.cell.variant), agents.index(agent), seats.index(j.cell.seats)] = j.relative(
+                agent
+            ).value
+    for panel, variant, shares in zip(panels, variants, values, strict=False):
+        panel.imshow(shares, cmap="RdYlGn", vmin=0, vmax=2, aspect="auto")
+        panel.set_title(variant, fontsize=9)
+        panel.set_xticks(range(len(seats)), [f"{n} seats" if n == seats[0] else str(n) for n in seats], fontsize=8)
+        panel.set_yticks(range(len(agents)), agents, fontsize=8)
+        for (row, column), share in np.ndenumerate(shares):
+            panel.text(column, row, "" if np.isnan(share) else f"{share:.2f}", ha="center", va="center", fontsize=7)
+    return figure
+
+
+def main(results: tyro.conf.Positional[Path], out: tyro.conf.Positional[Path] = Path("page.html")) -> int:
+    """Make the page of a tournament from its results file."""
+    try:
+        with ResultsFile(results) as file:
+            write(file, out)
+    except ValueError as error:
+        print(f"league_page: {error}", file=sys.stderr)
+        return 2
+    print(f"the page is in {out}")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(tyro.cli(main, prog="python -m train.report.tournament"))

@@ -1,0 +1,1 @@
+"""Algorithms kept for comparison, and the comparison."""

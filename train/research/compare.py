@@ -1,0 +1,218 @@
+"""Exact NashConv over decisions: every trainer, and tabular DCFR, on the same small rounds.
+
+    python -m train.research.compare configs/compare.yaml seeds=[1,2,3] --out runs/compare
+
+A decision is one that a learning seat takes (mmd, ppo, nfsp), one met on a walk (deep_cfr), or an information state
+touched by a walk of the whole tree (dcfr: all of both seats, twice an iteration). The same command goes on after a kill.
+"""
+
+from __future__ import annotations
+
+import csv
+import os
+import sys
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, Any
+
+import tyro
+from pydantic import Field
+from rich.console import Console
+
+from agents.tabular.public_tree import PublicTree
+from perudo_env.engine.variant import as_variant, nearest, parse_variant
+from perudo_env.policy import UniformPolicy
+from train.core.config import Section, load_config
+from train.core.run import draw_comparison, open_run, write_csv
+from train.evaluate.exploitability import nash_conv
+from train.research import deep_cfr, nfsp
+from train.selfplay import options as mmd_config
+from train.selfplay import ppo as mmd
+from train.solver.exact.payoffs import State, check_dice, pay_table
+from train.solver.exact.rounds import RoundSolver
+
+CONFIGS = Path(__file__).parents[2] / "configs"
+
+
+class Config(Section):
+    """All of ``configs/compare.yaml``."""
+
+    variant: str
+    rounds: list[list[int]]
+    seeds: list[int]
+    algorithms: list[str]
+    decisions: int = Field(gt=0)
+    points: int = Field(gt=0)
+    overrides: dict[str, list[str]]
+    dcfr_iterations: int = Field(gt=0)
+    table: str
+    figure: str
+
+
+SMOKE = (
+    "rounds=[[1, 1]]",
+    "seeds=[1]",
+    "decisions=1500",
+    "points=1",
+    "dcfr_iterations=2",
+    "overrides={}",
+    "table=''",
+    "figure=''",
+)
+
+
+@dataclass(frozen=True)
+class Entrant:
+    """A trainer, the configuration it begins from, and how that is told the round."""
+
+    kind: type[Section]
+    train: Callable[[Any, Path, Console], Any]
+    config: str
+    round: str  # overrides, one a line; {variant} and {dice} are filled in
+    smoke: Sequence[str]
+
+
+_TABLES = "tables=[{{variants: ['{variant}'], seats: [2], dice: {dice}}}]\nevaluation.rounds=[{{variant: '{variant}', dice: {dice}}}]"
+_ROUND = "round={{variant: '{variant}', dice: {dice}}}"
+ENTRANTS = {
+    "mmd": Entrant(mmd_config.Config, mmd.train, "mmd_round.yaml", _TABLES, mmd_config.SMOKE),
+    "ppo": Entrant(mmd_config.Config, mmd.train, "mmd_round.yaml", _TABLES + "\nlearn.kl=0", mmd_config.SMOKE),
+    "nfsp": Entrant(nfsp.Config, nfsp.train, "nfsp.yaml", _ROUND, nfsp.SMOKE),
+    "deep_cfr": Entrant(deep_cfr.Config, deep_cfr.train, "deep_cfr.yaml", _ROUND, deep_cfr.SMOKE),
+}
+DCFR = "dcfr"  # has no seed: it samples nothing
+Point = tuple[str, str, int, int, float]  # algorithm, round, seed, decisions, NashConv
+
+
+def run_entrant(
+    config: Config, name: str, dice: list[int], seed: int, folder: Path, console: Console, smoke: bool
+) -> list[Point]:
+    """Train one entrant on one round, and read its curve."""
+    entrant = ENTRANTS[name]
+    overrides = [
+        *(entrant.smoke if smoke else ()), *entrant.round.format(variant=config.variant, dice=dice).splitlines(), f"run.seed={seed}",
+        f"learn.total_decisions={config.decisions}", f"evaluation.every={-(-config.decisions // config.points)}",
+        *config.overrides.get(name, ()), *config.overrides.get(f"{name} {in_words(dice)}", ()),
+    ]  # fmt: skip
+    resolved = load_config(entrant.kind, CONFIGS / entrant.config, overrides)
+    entrant.train(resolved, open_run(name, resolved, folder, resume=True), console)
+    with (folder / "curve.csv").open(newline="", encoding="utf-8") as file:
+        rows = list(csv.DictReader(file))
+    column = next(c for c in rows[0] if c.startswith("nash_conv/"))
+    return [(name, in_words(dice), seed, int(r["decisions"]), float(r[column])) for r in rows]
+
+
+def run_dcfr(config: Config, dice: list[int], console: Console) -> list[Point]:
+    """The tabular reference, judged after each doubling of its iterations."""
+    pair = check_dice(dice)
+    tree = PublicTree(as_variant(config.variant), pair)
+    solver = RoundSolver(tree, pay_table(tree.variant, State(pair, 0, False)), threads=1)
+    points, check_at = [], 1
+    while solver.iterations < config.dcfr_iterations:
+        solver.iterate(min(check_at, config.dcfr_iterations) - solver.iterations)
+        lower, upper = solver.bracket()
+        # an iteration walks the whole tree for each of the two seats
+        points.append((DCFR, in_words(dice), 0, 2 * tree.num_states * solver.iterations, upper - lower))
+        check_at *= 2
+    console.print(
+        f"{DCFR} {in_words(dice)}: NashConv {points[-1][-1]:.2e} after {solver.iterations} iterations", highlight=False
+    )
+    return points
+
+
+def in_words(dice: Sequence[int]) -> str:
+    """How a round is called: 2v1."""
+    return "v".join(map(str, dice))
+
+
+def last_points(rows: Sequence[Point]) -> str:
+    """The last point of every curve as Markdown: the mean over seeds, and the lowest and highest where they differ."""
+    rounds, names = (list(dict.fromkeys(r[k] for r in rows)) for k in (1, 0))
+    lines = [
+        "| | " + " | ".join(f"{r}, NashConv | decisions" for r in rounds) + " |",
+        "|---" * (1 + 2 * len(rounds)) + "|",
+    ]
+    for name in names:
+        cells = []
+        for round_ in rounds:
+            # rows of one seed are in the order of their decisions, so the last of each stays
+            last = list(
+                {seed: (decisions, found) for n, r, seed, decisions, found in rows if (n, r) == (name, round_)}.values()
+            )
+            found = [f for _, f in last]
+            spread = f" ({min(found):.3f} to {max(found):.3f})" if len(found) > 1 else ""
+            cells += (
+                [f"{sum(found) / len(found):.3f}{spread}", f"{sum(d for d, _ in last) / len(last):,.0f}"]
+                if last
+                else ["-", "-"]
+            )
+        lines.append(f"| `{name}` | " + " | ".join(cells) + " |")
+    return "\n".join(lines)
+
+
+def read_points(path: Path) -> list[Point]:
+    """The points of a table that :func:`compare` wrote."""
+    with path.open(newline="", encoding="utf-8") as file:
+        return [
+            (r["algorithm"], r["round"], int(r["seed"]), int(r["decisions"]), float(r["nash_conv"]))
+            for r in csv.DictReader(file)
+        ]
+
+
+def compare(config: Config, folder: Path, console: Console, smoke: bool) -> tuple[Path, Path]:
+    """Run all, write the table and the figure; returns where they are."""
+    known = [*ENTRANTS, DCFR]
+    for key in (*config.algorithms, *(word.partition(" ")[0] for word in config.overrides)):
+        if key not in known:
+            raise ValueError(f"{key!r} is no algorithm{nearest(key, known)}: use {', '.join(known)}")
+    points: list[Point] = []
+    for dice in config.rounds:
+        for name in config.algorithms:
+            if name == DCFR:
+                points += run_dcfr(config, dice, console)
+                continue
+            for seed in config.seeds:
+                console.print(f"{name} {in_words(dice)} seed {seed}", highlight=False)
+                points += run_entrant(
+                    config, name, dice, seed, folder / f"{name}-{in_words(dice)}-{seed}", console, smoke
+                )
+    table, figure = Path(config.table or folder / "compare.csv"), Path(config.figure or folder / "compare.png")
+    for path in (table, figure):
+        path.parent.mkdir(parents=True, exist_ok=True)
+    write_csv(
+        table, ["algorithm", "round", "seed", "decisions", "nash_conv"], [[*p[:-1], f"{p[-1]:.6g}"] for p in points]
+    )
+    uniform = {
+        in_words(d): nash_conv(UniformPolicy(), parse_variant(config.variant), d).nash_conv for d in config.rounds
+    }
+    unfinished = figure.with_name(f".{figure.name}")
+    draw_comparison(unfinished, config.variant, points, uniform)
+    os.replace(unfinished, figure)
+    return table, figure
+
+
+def main(
+    config: tyro.conf.Positional[Path] = CONFIGS / "compare.yaml",
+    overrides: tyro.conf.Positional[tuple[str, ...]] = (),
+    out: Annotated[Path, tyro.conf.arg(help="folder of the runs; unfinished ones are gone on with")] = Path(
+        "runs/compare"
+    ),
+    smoke: Annotated[bool, tyro.conf.arg(help="a few seconds, to see that all works")] = False,
+) -> int:
+    """Compare the trainers by exact NashConv: a config, and overrides like decisions=500000."""
+    console = Console()
+    try:
+        resolved = load_config(Config, config, (*overrides, *(SMOKE if smoke else ())))
+        table, figure = compare(resolved, out, console, smoke)
+    except (ValueError, OSError) as error:
+        print(f"compare: {error}", file=sys.stderr)
+        return 2
+    console.print(
+        f"{last_points(read_points(table))}\n{table}, {figure}; runs in {out}", highlight=False, soft_wrap=True
+    )
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(tyro.cli(main, prog="python -m train.research.compare"))

@@ -1,0 +1,278 @@
+"""Neural fictitious self-play (Heinrich and Silver, "Deep Reinforcement Learning from Self-Play", 2016) on a small round.
+
+    python -m train.research.nfsp configs/nfsp.yaml round.dice=[2,1] --out runs/nfsp
+
+In each round a seat plays, with the anticipatory chance, an epsilon-greedy best response, else the average strategy. A
+Q network learns from all transitions in a ring of the newest (DQN, with a target network); the average network learns
+by supervision the best responses' actions from a reservoir of all. The average is what plays. Both seats share the
+networks, whose inputs tell them apart.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Annotated, Any
+
+import numpy as np
+import numpy.typing as npt
+import torch
+import tyro
+from pydantic import Field
+from rich.console import Console
+from torch.nn.functional import mse_loss
+
+from perudo_env.policy import sample
+from train.core.config import Section
+from train.core.loop import Figures, run_command
+from train.core.state import (
+    Arrays,
+    adam_arrays,
+    load_adam,
+    load_module,
+    load_torch_generator,
+    module_arrays,
+    torch_generator,
+    under_prefix,
+    with_prefix,
+)
+from train.research.memory import Memory
+from train.research.small_round import Int8Array, JudgeSection, SmallRound, SmallRunSection, train_round
+from train.selfplay.judging import RoundSection
+from train.selfplay.networks import MLP, descend, log_probs, log_sizes
+from train.selfplay.pool import Average
+
+FloatArray = npt.NDArray[np.float64]
+NOTHING = -1  # no decision of a seat waits for what follows
+
+
+class LearnSection(Section):
+    """The algorithm."""
+
+    total_decisions: int = Field(gt=0)
+    tables: int = Field(gt=0)
+    steps: int = Field(gt=0)
+    hidden: list[int]
+    anticipatory: float = Field(gt=0, le=1)
+    epsilon: float = Field(ge=0, le=1)
+    final_epsilon: float = Field(ge=0, le=1)
+    ring: int = Field(gt=0)
+    reservoir: int = Field(gt=0)
+    minibatch: int = Field(gt=0)
+    updates: int = Field(gt=0)
+    q_learning_rate: float = Field(gt=0)
+    learning_rate: float = Field(gt=0)
+    target_every: int = Field(gt=0)
+    average: float = Field(gt=0, le=1)
+
+
+class Config(Section):
+    """All of a configuration of ``train.research.nfsp``."""
+
+    round: RoundSection
+    learn: LearnSection
+    evaluation: JudgeSection
+    run: SmallRunSection
+
+
+SMOKE = (
+    "round.dice=[1, 1]", "learn.total_decisions=3000", "learn.tables=32", "learn.steps=8", "learn.updates=2", "evaluation.every=2000",
+    "run.save_every=0",
+)  # fmt: skip
+
+
+class NFSP:
+    """Networks, memories and tables of one run."""
+
+    def __init__(self, config: Config) -> None:
+        torch.manual_seed(config.run.seed)
+        torch.set_num_threads(config.run.torch_threads)
+        learn = config.learn
+        self.config, self.decisions, self.updates = config, 0, 0
+        self.game = SmallRound(config.round)
+        self.rng = np.random.default_rng(config.run.seed)
+        sizes = self.game.num_inputs, learn.hidden, self.game.num_actions
+        self.networks = {"q": MLP(*sizes), "target": MLP(*sizes), "average": MLP(*sizes)}
+        self.networks["target"].load_state_dict(self.networks["q"].state_dict())
+        self.adams = {
+            "q": torch.optim.Adam(self.networks["q"].parameters(), lr=learn.q_learning_rate),
+            "average": torch.optim.Adam(self.networks["average"].parameters(), lr=learn.learning_rate),
+        }
+        sight = (self.game.width, np.int8)
+        self.ring = Memory(
+            learn.ring,
+            {"sights": sight, "actions": (1, np.int64), "pay": (1, np.float32), "after": sight},
+            reservoir=False,
+        )
+        self.reservoir = Memory(learn.reservoir, {"sights": sight, "actions": (1, np.int64)}, reservoir=True)
+        self.batch = self.game.deal(learn.tables, self.rng)
+        self.responds = self._draw_modes(learn.tables)
+        self.waiting = np.full((learn.tables, 2), NOTHING)  # each seat's last action, and the sight it was taken at
+        self.seen = np.zeros((learn.tables, 2, self.game.width), np.int8)
+        self.smooth = Average(learn.average * learn.total_decisions / (learn.tables * learn.steps))
+
+    def _draw_modes(self, count: int) -> npt.NDArray[np.bool_]:
+        """Whether each seat plays the best response in a new round, ``(count, 2)``."""
+        return self.rng.random((count, 2)) < self.config.learn.anticipatory
+
+    def step(self) -> Figures:
+        """Play some steps at all tables, then some updates of both networks."""
+        learn = self.config.learn
+        for _ in range(learn.steps):
+            self._play()
+        losses = {"loss/q": 0.0, "loss/average": 0.0}
+        for _ in range(learn.updates):
+            losses["loss/q"] += self._update_q() / learn.updates
+            losses["loss/average"] += self._update_average() / learn.updates
+        self.smooth.add(module_arrays(self.networks["average"]))
+        return {**losses, "epsilon": self._epsilon()}
+
+    def _epsilon(self) -> float:
+        """Exploration: from ``epsilon`` to ``final_epsilon``, fast at first (the paper: by the inverse square root of play)."""
+        learn = self.config.learn
+        return learn.final_epsilon + (learn.epsilon - learn.final_epsilon) * (
+            1 - min(1.0, self.decisions / learn.total_decisions) ** 0.5
+        )
+
+    @torch.no_grad()
+    def _play(self) -> None:
+        """One decision at every table, remembered once its seat's next turn or pay is known."""
+        everyone = np.arange(self.batch.num_games)
+        seats = self.batch.seat.astype(np.int64)
+        sights = self.game.sights(self.batch)
+        responding = self.responds[everyone, seats]
+        actions = self._choose(sights, responding)
+        self._remember(everyone, seats, np.zeros(everyone.size), sights)
+        if responding.any():
+            self.reservoir.add(self.rng, sights=sights[responding], actions=actions[responding])
+        self.seen[everyone, seats], self.waiting[everyone, seats] = sights, actions
+        self.batch.act(actions)
+        over = np.flatnonzero(self.batch.is_over)
+        returns = self.batch.returns
+        for seat in (0, 1):
+            self._remember(
+                over, np.full(over.size, seat), returns[over, seat], np.zeros((over.size, self.game.width), np.int8)
+            )
+        self.waiting[over] = NOTHING
+        self.batch.reset(over, self.rng.integers(2**63, size=over.size, dtype=np.uint64))
+        self.responds[over] = self._draw_modes(over.size)
+        self.decisions += everyone.size
+
+    def _choose(self, sights: Int8Array, responding: npt.NDArray[np.bool_]) -> npt.NDArray[np.int64]:
+        """Actions: of the average strategy, or where ``responding`` of the epsilon-greedy best response."""
+        masks = self.game.masks(sights)
+        inputs = self.game.inputs(sights)
+        probs = (
+            log_probs(self.networks["average"](inputs), log_sizes(torch.from_numpy(masks).float()))
+            .exp()
+            .double()
+            .numpy()
+        )
+        rows = np.flatnonzero(responding)
+        if rows.size:
+            values = np.where(masks[rows] > 0, self.networks["q"](inputs[rows]).numpy(), -np.inf)
+            epsilon = self._epsilon()
+            probs[rows] = epsilon * masks[rows] / masks[rows].sum(axis=1, keepdims=True)
+            probs[rows, values.argmax(axis=1)] += 1 - epsilon
+        return sample(probs, self.rng)
+
+    def _remember(
+        self, rows: npt.NDArray[np.int64], seats: npt.NDArray[np.int64], pay: FloatArray, after: Int8Array
+    ) -> None:
+        """Note what followed the last decision of one seat of each of ``rows``, where one waits: pay, and what it sees then."""
+        known = np.flatnonzero(self.waiting[rows, seats] != NOTHING)
+        r, s = rows[known], seats[known]
+        self.ring.add(self.rng, sights=self.seen[r, s], actions=self.waiting[r, s], pay=pay[known], after=after[known])
+
+    def _update_q(self) -> float:
+        """One step of Q-learning; the end of a round is a sight without a legal action."""
+        rows = self.ring.sample(self.rng, self.config.learn.minibatch)
+        masks = torch.from_numpy(self.game.masks(rows["after"]))
+        with torch.no_grad():
+            following = (
+                self.networks["target"](self.game.inputs(rows["after"])).masked_fill(masks == 0, -torch.inf).amax(dim=1)
+            )
+            target = torch.from_numpy(rows["pay"])[:, 0] + torch.where(masks.any(dim=1), following, 0.0)
+        values = self.networks["q"](self.game.inputs(rows["sights"])).gather(1, torch.from_numpy(rows["actions"]))[:, 0]
+        loss = descend(self.adams["q"], self.networks["q"], mse_loss(values, target))
+        self.updates += 1
+        if self.updates % self.config.learn.target_every == 0:
+            self.networks["target"].load_state_dict(self.networks["q"].state_dict())
+        return loss
+
+    def _update_average(self) -> float:
+        """One supervised step towards the actions of all best responses so far."""
+        if not len(self.reservoir):
+            return 0.0
+        rows = self.reservoir.sample(self.rng, self.config.learn.minibatch)
+        masks = torch.from_numpy(self.game.masks(rows["sights"]).astype(np.float32))
+        log_p = log_probs(self.networks["average"](self.game.inputs(rows["sights"])), log_sizes(masks))
+        loss = -log_p.gather(1, torch.from_numpy(rows["actions"])).mean()
+        return descend(self.adams["average"], self.networks["average"], loss)
+
+    def weights(self) -> Arrays:
+        """What plays: the average network, its weights averaged over the last updates."""
+        return self.smooth.weights or module_arrays(self.networks["average"])
+
+    def state(self) -> tuple[Arrays, dict[str, Any]]:
+        """See :class:`train.core.loop.Trainer`."""
+        arrays: Arrays = {
+            **with_prefix("ring", self.ring.arrays()), **with_prefix("reservoir", self.reservoir.arrays()),
+            **with_prefix("smooth", self.smooth.weights), **torch_generator(), "seen": self.seen, "waiting": self.waiting,
+            "responds": self.responds, "states": self.batch.states.view(np.uint8),
+        }  # fmt: skip
+        for name, network in self.networks.items():
+            arrays |= with_prefix(name, module_arrays(network))
+        for name, adam in self.adams.items():
+            arrays |= with_prefix(f"{name}_adam", adam_arrays(adam))
+        return arrays, {
+            "decisions": self.decisions, "updates": self.updates, "smooth": self.smooth.count, "rng": self.rng.bit_generator.state,
+        }  # fmt: skip
+
+    def restore(self, arrays: Arrays, about: Mapping[str, Any]) -> None:
+        """See :class:`train.core.loop.Trainer`."""
+        for name, network in self.networks.items():
+            load_module(network, under_prefix(name, arrays))
+        for name, adam in self.adams.items():
+            load_adam(adam, under_prefix(f"{name}_adam", arrays))
+        self.ring.restore(under_prefix("ring", arrays))
+        self.reservoir.restore(under_prefix("reservoir", arrays))
+        self.smooth = Average(self.smooth.horizon, about["smooth"], under_prefix("smooth", arrays))
+        load_torch_generator(arrays)
+        self.seen, self.waiting, self.responds = (
+            arrays["seen"].copy(),
+            arrays["waiting"].copy(),
+            arrays["responds"].copy(),
+        )
+        self.batch.states.view(np.uint8)[:] = arrays["states"]
+        self.decisions, self.updates = about["decisions"], about["updates"]
+        self.rng.bit_generator.state = about["rng"]
+
+
+def train(config: Config, folder: Path, console: Console) -> Figures:
+    """Train in ``folder``, going on from the state there; returns the last evaluation."""
+    return train_round(
+        NFSP(config),
+        folder,
+        config.learn.total_decisions,
+        console,
+        "Neural fictitious self-play",
+        "train.research.nfsp",
+    )
+
+
+def main(
+    config: tyro.conf.Positional[Path] = Path("configs/nfsp.yaml"),
+    overrides: tyro.conf.Positional[tuple[str, ...]] = (),
+    out: Annotated[
+        Path | None, tyro.conf.arg(help="run folder; one that holds an unfinished run is gone on with")
+    ] = None,
+    smoke: Annotated[bool, tyro.conf.arg(help="a few seconds, to see that all works")] = False,
+) -> int:
+    """Neural fictitious self-play on a small round: a config, and overrides like learn.anticipatory=0.2."""
+    return run_command("nfsp", Config, config, (*overrides, *(SMOKE if smoke else ())), out, train)
+
+
+if __name__ == "__main__":
+    sys.exit(tyro.cli(main, prog="python -m train.research.nfsp"))

@@ -1,0 +1,1 @@
+"""Self-play trainers, and what they are made of."""

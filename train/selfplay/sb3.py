@@ -1,0 +1,263 @@
+"""MaskablePPO (sb3-contrib) by self-play against a pool of its own snapshots.
+
+    python -m train.selfplay.sb3 configs/quickstart.yaml ppo.total_decisions=500000
+
+Runs in the loop of our other trainers: the same run folder, and evaluation.csv (at the end); checkpoint/ is an agent's
+name in every other command: ``--agents RUN/checkpoint``. The same command with ``--out RUN`` goes on after a kill.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections import deque
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Annotated, Any
+
+import numpy as np
+import numpy.typing as npt
+import torch
+import tyro
+from rich.console import Console
+from sb3_contrib import MaskablePPO
+from stable_baselines3.common.logger import Logger
+
+import agents as registry
+from agents.learned.neural import MLPPolicy
+from perudo_env.adapters.sb3 import Sb3Door
+from perudo_env.engine.variant import parse_variant
+from perudo_env.envs.vector import LearnerVectorEnv
+from train.core.config import Section
+from train.core.loop import Figures, Loop, run_command
+from train.core.run import write_csv
+from train.core.state import (
+    Arrays,
+    adam_arrays,
+    load_adam,
+    load_module,
+    load_numpy_generator,
+    load_torch_generator,
+    module_arrays,
+    numpy_generator,
+    torch_generator,
+    under_prefix,
+    with_prefix,
+)
+from train.selfplay import judging
+from train.selfplay.pool import Average, SnapshotPool
+
+
+class GameSection(Section):
+    """The table."""
+
+    variant: str
+    num_seats: int
+
+
+class PPOSection(Section):
+    """What MaskablePPO is told."""
+
+    total_decisions: int
+    num_envs: int
+    num_steps: int
+    batch_size: int
+    num_epochs: int
+    learning_rate: float
+    clip_range: float
+    entropy: float
+    gamma: float
+    gae_lambda: float
+    hidden: list[int]
+    average: float
+
+
+class PoolSection(Section):
+    """Whom the learner plays."""
+
+    every: int
+    size: int
+    latest_share: float
+    scripted: list[str]
+    scripted_share: float
+
+
+class EvaluationSection(Section):
+    """How often and how well its strength is measured."""
+
+    every: int
+    games: int
+    final_games: int
+    baselines: list[str]
+
+
+class RunSection(Section):
+    """The run."""
+
+    seed: int
+    torch_threads: int
+    save_every: float
+
+
+class Quickstart(Section):
+    """All of ``configs/quickstart.yaml``."""
+
+    game: GameSection
+    ppo: PPOSection
+    pool: PoolSection
+    evaluation: EvaluationSection
+    run: RunSection
+
+
+SMOKE = (
+    "ppo.total_decisions=2048", "ppo.num_envs=8", "ppo.num_steps=64", "ppo.batch_size=128", "pool.every=600",
+    "evaluation.every=1000", "evaluation.games=8", "evaluation.final_games=8", "run.save_every=0",
+)  # fmt: skip
+
+
+def actor_weights(model: MaskablePPO) -> dict[str, npt.NDArray[Any]]:
+    """The actor of an SB3 policy, as ``agents.learned.neural`` lays networks out."""
+    policy: Any = model.policy
+    linear = [m for m in policy.mlp_extractor.policy_net if isinstance(m, torch.nn.Linear)]
+    weights = {}
+    for i, layer in enumerate([*linear, policy.action_net]):
+        weights[f"layers.{i}.weight"] = layer.weight.detach().cpu().numpy().copy()
+        weights[f"layers.{i}.bias"] = layer.bias.detach().cpu().numpy().copy()
+    return weights
+
+
+class SB3:
+    """MaskablePPO, its tables and its pool; see :class:`train.core.loop.Trainer`."""
+
+    def __init__(self, config: Quickstart) -> None:
+        torch.set_num_threads(config.run.torch_threads)
+        self.config = config
+        ppo, variant, seats = config.ppo, parse_variant(config.game.variant), config.game.num_seats
+        scripted = [registry.make(name, variant, seats) for name in config.pool.scripted]
+        env = LearnerVectorEnv(ppo.num_envs, variant, seats, scripted)
+        if not scripted:
+            env.opponents.clear()
+        self.pool = SnapshotPool(env, config.pool.size, config.pool.latest_share, config.pool.scripted_share)
+        self.door = Sb3Door(env)
+        self.model = MaskablePPO(
+            "MlpPolicy", self.door, n_steps=ppo.num_steps, batch_size=ppo.batch_size, n_epochs=ppo.num_epochs,
+            learning_rate=ppo.learning_rate, clip_range=ppo.clip_range,
+            ent_coef=ppo.entropy, gamma=ppo.gamma, gae_lambda=ppo.gae_lambda, seed=config.run.seed, device="cpu",
+            policy_kwargs={"net_arch": {"pi": ppo.hidden, "vf": ppo.hidden}, "activation_fn": torch.nn.ReLU},
+        )  # fmt: skip
+        # SB3's own schedule counts from the call of learn(), of which each iteration is one
+        self.model.lr_schedule = lambda _: (
+            ppo.learning_rate * (1 - 0.9 * min(1.0, self.decisions / ppo.total_decisions))
+        )
+        self.model.set_logger(Logger(None, []))
+        self.average = Average(ppo.average * ppo.total_decisions / (ppo.num_envs * ppo.num_steps))
+        self.next_snapshot = config.pool.every
+        self.pool.add(actor_weights(self.model))
+
+    @property
+    def decisions(self) -> int:
+        """Made by the learning seats so far."""
+        return self.model.num_timesteps
+
+    def step(self) -> Figures:
+        """One rollout and what is learnt from it, by SB3."""
+        rollout = self.config.ppo.num_envs * self.config.ppo.num_steps
+        self.model.learn(rollout, log_interval=None, reset_num_timesteps=False)  # type: ignore[arg-type]
+        weights = actor_weights(self.model)
+        self.average.add(weights)
+        if self.decisions >= self.next_snapshot:
+            self.next_snapshot += self.config.pool.every
+            self.pool.add(weights)
+        figures = {name: float(value) for name, value in self.model.logger.name_to_value.items()}
+        episodes = self.model.ep_info_buffer or ()
+        for name, key in (("rollout/ep_rew_mean", "r"), ("rollout/ep_len_mean", "l")):
+            figures[name] = float(np.mean([e[key] for e in episodes])) if episodes else float("nan")
+        return {**figures, "pool/snapshots": float(len(self.pool.hashes))}
+
+    def weights(self) -> Arrays:
+        """What plays: the averaged weights of the actor."""
+        return self.average.weights or actor_weights(self.model)
+
+    def state(self) -> tuple[Arrays, dict[str, Any]]:
+        """See :class:`train.core.loop.Trainer`."""
+        arrays = {
+            **with_prefix("policy", module_arrays(self.model.policy)), **with_prefix("adam", adam_arrays(self.model.policy.optimizer)),
+            **with_prefix("average", self.average.weights), **with_prefix("pool", self.pool.arrays()),
+            **with_prefix("tables", self.door.arrays()), **torch_generator(), **numpy_generator(),
+        }  # fmt: skip
+        return arrays, {
+            "decisions": self.decisions, "updates": self.model._n_updates, "next_snapshot": self.next_snapshot,
+            "average": self.average.count, "episodes": list(self.model.ep_info_buffer or ()),
+            "rng": self.door.env.np_random.bit_generator.state,
+        }  # fmt: skip
+
+    def restore(self, arrays: Arrays, about: Mapping[str, Any]) -> None:
+        """See :class:`train.core.loop.Trainer`."""
+        model = self.model
+        load_module(model.policy, under_prefix("policy", arrays))
+        load_adam(model.policy.optimizer, under_prefix("adam", arrays))
+        self.average = Average(self.average.horizon, about["average"], under_prefix("average", arrays))
+        self.pool.restore(under_prefix("pool", arrays))
+        self.next_snapshot = about["next_snapshot"]
+        self.door.env.np_random.bit_generator.state = about["rng"]
+        model._last_obs = self.door.restore(under_prefix("tables", arrays))
+        model._last_episode_starts = self.door.lengths == 0
+        model.num_timesteps, model._n_updates = about["decisions"], about["updates"]
+        model.ep_info_buffer, model.ep_success_buffer = (
+            deque(about["episodes"], maxlen=model._stats_window_size),
+            deque(),
+        )
+        load_torch_generator(arrays)
+        load_numpy_generator(arrays)
+
+    def judge(self, games: int) -> Figures:
+        """The win share of one seat against each baseline in all others, with 95% intervals."""
+        game, evaluation = self.config.game, self.config.evaluation
+        tables = [judging.TableSection(variant=game.variant, seats=game.num_seats)]
+        asked = judging.EvaluationSection(
+            every=evaluation.every, games=games, baselines=evaluation.baselines, tables=tables, rounds=[]
+        )
+        return judging.judge_agent(lambda: MLPPolicy(self.weights()), asked, self.config.run.seed)
+
+
+def train(config: Quickstart, folder: Path, console: Console) -> Figures:
+    """Train in ``folder``, going on from the state there; returns the final win shares."""
+    trainer, evaluation, seed = SB3(config), config.evaluation, config.run.seed
+    Loop(
+        trainer,
+        folder,
+        config.ppo.total_decisions,
+        lambda: trainer.judge(evaluation.games),
+        evaluation.every,
+        config.run.save_every,
+        console,
+    ).run()
+    final = trainer.judge(evaluation.final_games)
+    shares = [
+        [name, *(final[f"{name}{end}"] for end in ("", "/low", "/high"))] for name in final if name.count("/") == 1
+    ]
+    write_csv(
+        folder / "evaluation.csv",
+        ["against", "win_share", "low", "high"],
+        [[str(n).partition("/")[2], *figures] for n, *figures in shares],
+    )
+    judging.write_checkpoint(
+        folder / "checkpoint", "MaskablePPO", [(parse_variant(config.game.variant), config.game.num_seats)], trainer.weights(), "train.selfplay.sb3", seed,
+        trainer.decisions, final, trainer.pool.hashes, inputs="observation",
+    )  # fmt: skip
+    return final
+
+
+def main(
+    config: tyro.conf.Positional[Path] = Path("configs/quickstart.yaml"),
+    overrides: tyro.conf.Positional[tuple[str, ...]] = (),
+    out: Annotated[
+        Path | None, tyro.conf.arg(help="run folder; one that holds an unfinished run is gone on with")
+    ] = None,
+    smoke: Annotated[bool, tyro.conf.arg(help="a few seconds, to see that all works")] = False,
+) -> int:
+    """Train MaskablePPO by self-play: a config, and overrides like ppo.entropy=0.01."""
+    return run_command("ppo_sb3", Quickstart, config, (*overrides, *(SMOKE if smoke else ())), out, train)
+
+
+if __name__ == "__main__":
+    sys.exit(tyro.cli(main, prog="python -m train.selfplay.sb3"))

@@ -1,0 +1,1 @@
+"""Exact solutions of rounds between two seats: trees, discounted CFR, best responses, matches."""

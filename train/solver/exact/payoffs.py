@@ -1,0 +1,103 @@
+"""What the end of a round is worth: the engine's outcomes, and a small table of what each pays to seat 0.
+
+A round between two seats ends in one of four ways for its caller. What follows does not depend on the hands beyond
+that, so the engine is asked once for each way and caller.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from agents.search.lookahead import Ending
+from agents.tabular.public_tree import round_record, set_bids
+from perudo_env.engine.actions import CALZA, DUDO, PACO, bid_id
+from perudo_env.engine.rules import Reward, apply, final_return, round_return
+from perudo_env.engine.state import Phase
+from perudo_env.engine.variant import Variant
+
+
+@dataclass(frozen=True)
+class State:
+    """What a match between two seats stands at when a round begins."""
+
+    dice: tuple[int, int]
+    opener: int = 0
+    palifico: bool = False
+    spent: tuple[int, int] = (0, 0)  # seats that have had their palifico (palifico = once)
+
+    def turned(self) -> State:
+        """The same with the seats' names exchanged."""
+        return State(self.dice[::-1], 1 - self.opener, self.palifico, self.spent[::-1])
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What a call led to: the round's return to seat 0, and the next round, or the match's return to seat 0."""
+
+    round_return: float
+    next: State | None
+    match_return: float
+
+
+def outcomes(variant: Variant, state: State, total: int | None = None) -> dict[tuple[int, Ending], Outcome]:
+    """The outcome of each call by each seat in a round that seat 0 opens, asked of the engine."""
+    found = {}
+    for caller in (0, 1):
+        for ending in Ending:
+            if ending < Ending.CALZA_WRONG or variant.calza != "off":
+                found[caller, ending] = _outcome(variant, state, total or sum(state.dice), caller, ending)
+    return found
+
+
+def _outcome(variant: Variant, state: State, total: int, caller: int, ending: Ending) -> Outcome:
+    record = round_record(variant, state.dice, state.palifico, total, state.spent)[0]
+    # all dice are Pacos, or none: a bid of one Paco, or of exactly all dice
+    face = PACO if ending in (Ending.DUDO_WRONG, Ending.CALZA_RIGHT) else PACO + 1
+    record["hands"][:] = 0
+    record["hands"][:2, face - 1] = state.dice
+    quantity = sum(state.dice) if ending == Ending.CALZA_RIGHT else 1
+    set_bids(record, [int(bid_id(quantity, PACO))] * (1 if caller == 1 else 2), Phase.BID)
+    apply(record, DUDO if ending < Ending.CALZA_WRONG else CALZA)
+    paid = float(round_return(record, 0))
+    if record["phase"] == Phase.OVER:
+        return Outcome(paid, None, float(final_return(record, 0, Reward.ZERO_SUM)))
+    after = State(
+        (int(record["dice"][0]), int(record["dice"][1])), int(record["opener"]), bool(record["is_palifico"]),
+        (int(record["palifico_spent"][0]), int(record["palifico_spent"][1])),
+    )  # fmt: skip
+    return Outcome(paid, after, 0.0)
+
+
+Value = Callable[[Outcome], float]
+
+
+def round_value(outcome: Outcome) -> float:
+    """The return of the round alone: the change in own dice, zero-sum."""
+    return outcome.round_return
+
+
+def pay_table(
+    variant: Variant, state: State, value: Value = round_value, total: int | None = None
+) -> npt.NDArray[np.float64]:
+    """What each ``[caller, Ending]`` pays to seat 0, ``(2, 4)``, each outcome being worth ``value``."""
+    table = np.zeros((2, len(Ending)))
+    for (caller, ending), outcome in outcomes(variant, state, total).items():
+        table[caller, ending] = value(outcome)
+    return table
+
+
+def seat_view(table: npt.NDArray[np.float64], seat: int) -> npt.NDArray[np.float64]:
+    """The same table as paid to ``seat``, its own calls in row 0."""
+    return table if seat == 0 else -table[::-1]
+
+
+def check_dice(dice: Sequence[int]) -> tuple[int, int]:
+    """``dice`` as a pair; raises ``ValueError`` for anything else."""
+    pair = tuple(dice)
+    if len(pair) != 2 or not all(isinstance(d, int | np.integer) and not isinstance(d, bool) and d >= 1 for d in pair):
+        raise ValueError(f"dice = {pair} is not a round of two seats: name two numbers of dice from 1")
+    return int(pair[0]), int(pair[1])

@@ -1,0 +1,241 @@
+"""Tables for a whole two-seat game: each round exactly where it fits, by recall-limited CFR elsewhere.
+
+    python -m train.solver.recall.tables --variant classic --starting-dice 3 --seconds 300 --out runs/classic-3
+
+Writes a checkpoint folder: an agent for every command, and ``values.json``, the value of each round to its opener, paid
+with the values of the rounds that may follow. A killed run goes on with the same command. Where all rounds are exact,
+``train.solver.exact.match`` certifies the game's value; here a value by recall-limited CFR is that of self-play, an estimate.
+
+    python -m train.solver.recall.tables --variant pascal --starting-dice 5 --alone --against inference --out runs/pascal-5
+
+solves each round for itself, but for those that the shipped exact agent has and palifico rounds: a teacher for
+``train.selfplay.distil``.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+import time
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from itertools import product
+from pathlib import Path
+from typing import Annotated, Any
+
+import numpy as np
+import numpy.typing as npt
+import tyro
+
+from agents.tabular.policy import RoundTable, load_tables, table_key
+from agents.tabular.public_tree import PublicTree
+from agents.tabular.suffixes import suffix_graph
+from perudo_env.engine.variant import Variant, as_variant, variant
+from perudo_env.game.files import check_writable, write_text
+from train.core.run import provenance
+from train.evaluate.exploitability import find_agent
+from train.solver.exact.match import Values, states_of, worth
+from train.solver.exact.payoffs import State, pay_table
+from train.solver.exact.rounding import LEVELS, rounded
+from train.solver.exact.rounds import BYTES_PER_ENTRY, RoundSolver, capped, print_report
+from train.solver.recall.solver import RecallSolver, iterate_for, write_card
+
+
+@dataclass
+class Options:
+    """A game's tables."""
+
+    out: Annotated[Path, tyro.conf.arg(help="the checkpoint's folder")]
+    variant: str = "classic"  # a preset, or like box:calza=anyone
+    starting_dice: int = 3  # of each seat
+    seconds: float = 300  # for each round, at most where it is solved exactly
+    target: float = 1e-3  # NashConv at which an exact round is good enough
+    exact_gib: float = 0.5  # a round whose exact tables need no more is solved exactly
+    recall: int = 3  # how many bids are remembered elsewhere
+    max_states: int = 0  # more bids are remembered while a round has no more information states than this
+    iterations: int | None = None  # elsewhere, instead of so many seconds
+    sweeps: int = 3  # with Calza: how often all rounds are solved, each time with the values found before
+    threads: int | None = None  # by default one per core
+    alone: bool = False  # each round is paid for itself, and those of the exact agent are left out
+    against: str = ""  # by recall-limited CFR: an agent who sits in the other seat in a share of the rounds
+    share: float = 0.2  # of those rounds
+
+
+@dataclass(frozen=True)
+class Solved:
+    """What is known of one round."""
+
+    method: str  # "exact", or "recall M"
+    value: float  # to the opener, as paid
+    lower: float | None  # the certified interval of an exact round
+    upper: float | None
+    num_states: int
+    iterations: int
+    seconds: float
+
+
+def name_of(s: State) -> str:
+    """The name of a round's table."""
+    return f"{s.dice[0]}v{s.dice[1]}" + "-palifico" * s.palifico
+
+
+def solve(o: Options, v: Variant, s: State, pay: npt.NDArray[np.float64]) -> tuple[RoundTable, Solved]:
+    """Solve one round paid by ``pay``."""
+    tree, start = PublicTree(v, s.dice, s.palifico), time.monotonic()
+    if sum(tree.num_entries) * BYTES_PER_ENTRY <= o.exact_gib * 2**30:
+        exact = RoundSolver(tree, pay, o.threads)
+        lower, upper = exact.run(o.seconds, o.target, print_report)
+        found = Solved(
+            "exact", (lower + upper) / 2, lower, upper, tree.num_states, exact.iterations, time.monotonic() - start
+        )
+        return rounded(RoundTable(tree, exact.sums, (lower, upper)), LEVELS), found
+    against = find_agent(o.against, v) if o.against else None
+    limited = RecallSolver(tree, pay, recall_of(o, tree), o.threads, against=against, share=o.share)
+    if o.iterations is None:
+        iterate_for(limited, o.seconds)
+    else:
+        limited.iterate(o.iterations)
+    value, seconds = limited.value(), time.monotonic() - start
+    return rounded(limited.table(), 255), Solved(
+        f"recall {limited.recall}", value, None, None, limited.num_states, limited.iterations, seconds
+    )
+
+
+def recall_of(o: Options, tree: PublicTree) -> int:
+    """How many bids are remembered in a round: ``o.recall``, or as many more as ``o.max_states`` allows."""
+    recall = o.recall
+    while recall < tree.graph.quantity.max():
+        states = suffix_graph(tree.graph, recall + 1).num_states @ np.array(tree.num_hands)
+        if states > o.max_states:
+            break
+        recall += 1
+    return recall
+
+
+def plain_pay(v: Variant, s: State) -> npt.NDArray[np.float64]:
+    """The pay of the round alone."""
+    return pay_table(v, State(s.dice, 0, s.palifico))
+
+
+def chained(plain: float, pay: npt.NDArray[np.float64]) -> float:
+    """The value of a round of two outcomes, paid by ``pay``, from its value where they are worth +1 and -1.
+
+    Raises ``ValueError`` if losing the round is worth more than winning it: then its table would not hold.
+    """
+    lost, won = pay[0, 0], pay[0, 1]
+    if won < lost:
+        raise ValueError(
+            f"winning a round is worth {won:.4f} and losing it {lost:.4f}: its table does not hold in this game"
+        )
+    return float((won + lost) / 2 + plain * (won - lost) / 2)
+
+
+class Folder:
+    """The checkpoint in the making: tables, and what is known of each, by sweep and name."""
+
+    def __init__(self, o: Options) -> None:
+        self.path, self.file = o.out, o.out / "values.json"
+        check_writable(self.file)
+        self.known: dict[str, dict[str, Any]] = {}
+        what = {k: x for k, x in asdict(o).items() if k not in ("out", "threads", "seconds")}
+        self.all: dict[str, Any] = {"options": what, "rounds": self.known}
+        if self.file.exists():
+            self.all = self._read()
+            if self.all["options"] != what:
+                raise ValueError(f"{self.file} is of {self.all['options']}, not of {what}: name another folder")
+            self.known = self.all["rounds"]
+
+    def _read(self) -> dict[str, Any]:
+        try:
+            found: Any = json.loads(self.file.read_text(encoding="utf-8"))
+        except ValueError as error:
+            raise ValueError(f"{self.file} cannot be read as JSON ({error}): name another folder") from error
+        if not isinstance(found, dict) or not {"options", "rounds"} <= found.keys():
+            raise ValueError(f"{self.file} is none of this command's: name another folder")
+        return found
+
+    def add(self, key: str, name: str, table: RoundTable, found: Solved) -> None:
+        """Keep a table and what is known of it."""
+        table.save(self.path / f"{name}.npz")
+        self.known[key] = asdict(found)
+        self.write()
+
+    def write(self) -> None:
+        """Write ``values.json``, whole or not at all."""
+        write_text(self.file, json.dumps(self.all, indent=2) + "\n")
+
+
+def run(o: Options) -> dict[str, Any]:
+    """Solve all rounds; returns what ``values.json`` holds."""
+    v = capped(variant(as_variant(o.variant), starting_dice=o.starting_dice))
+    if o.alone:
+        return run_alone(o, v)
+    if v.calza != "off" and v.palifico == "once":
+        raise ValueError(
+            f"{v}: a round with Calza is worth another table for each seat that may still have its palifico"
+        )
+    states, folder = states_of(v, o.starting_dice), Folder(o)
+    values: Values = dict.fromkeys(states, 0.0)
+    calza = v.calza != "off"
+    for sweep in range(o.sweeps if calza else 1):
+        for s in states:
+            pay, name = pay_table(v, s, worth(values)), name_of(s)
+            key = f"sweep {sweep}: {name}" if calza else name
+            if key not in folder.known:
+                print(key, file=sys.stderr)
+                folder.add(key, name, *solve(o, v, s, pay if calza else plain_pay(v, s)))
+            value = folder.known[key]["value"]
+            values[s] = value if calza else chained(value, pay)
+    first = State((o.starting_dice,) * 2)
+    folder.all["game"] = {
+        "value": values[first], "values": {f"{name_of(s)}, palifico spent {s.spent}": values[s] for s in states}, **provenance()
+    }  # fmt: skip
+    folder.write()
+    write_card(
+        o.out, {"kind": "recall", "fallback": "inference", "what": f"{v}, all rounds from {o.starting_dice} dice"}
+    )
+    return folder.all
+
+
+def run_alone(o: Options, v: Variant) -> dict[str, Any]:
+    """Solve each round for itself, small ones first; returns what ``values.json`` holds."""
+    folder, shipped = Folder(o), {table.key for table in load_tables(variant=v)}
+    splits = product(range(1, o.starting_dice + 1), repeat=2)
+    for s in (State((first, second)) for first, second in sorted(splits, key=sum)):
+        if name_of(s) not in folder.known and table_key(PublicTree(v, s.dice)) not in shipped:
+            print(name_of(s), file=sys.stderr)
+            folder.add(name_of(s), name_of(s), *solve(o, v, s, plain_pay(v, s)))
+    write_card(
+        o.out,
+        {
+            "kind": "recall",
+            "fallback": "inference",
+            "exact": True,
+            "what": f"{v}, rounds from {o.starting_dice} dice",
+            **provenance(),
+        },
+    )
+    return folder.all
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Solve, and print what each round is worth."""
+    o = tyro.cli(Options, args=arguments, prog="python -m train.solver.recall.tables", description=__doc__)
+    try:
+        found = run(o)
+    except ValueError as error:
+        print(f"error: {error}", file=sys.stderr)
+        return 2
+    for name, r in found["rounds"].items():
+        bracket = f" in [{r['lower']:+.4f}, {r['upper']:+.4f}]" if r["lower"] is not None else ", self-play"
+        print(
+            f"{name:24s} {r['method']:10s} value {r['value']:+.4f}{bracket}, {r['num_states']:,} information states, {r['seconds']:.0f} s"
+        )
+    if not o.alone:
+        print(f"the game is worth {found['game']['value']:+.4f} to the seat that opens it")
+    print(f"the agent is in {o.out}")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
