@@ -2,9 +2,9 @@
 
 from perudo_env.engine.actions import CALZA, DUDO, PASS, Action, Bid, Call
 from perudo_env.engine.batch import Batch
+from perudo_env.engine.clauses import IllegalActionError
 from perudo_env.engine.variant import VARIANTS, Variant, variant
 from perudo_env.envs.registration import register_envs
-from perudo_env.game.clauses import IllegalActionError
 from perudo_env.game.game import Game
 from perudo_env.game.notation import NotationError
 from perudo_env.policy import Policy, UniformPolicy

@@ -14,6 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from perudo_env.engine.actions import num_actions
+from perudo_env.engine.clauses import IllegalActionError, explain
 from perudo_env.engine.jit import announce_compilation, kernel
 from perudo_env.engine.observation import Layout, encode, encode_switches, layout
 from perudo_env.engine.rng import below, mix, next_seed
@@ -32,7 +33,6 @@ from perudo_env.engine.rules import (
 )
 from perudo_env.engine.state import Phase, new_states
 from perudo_env.engine.variant import Variant, as_variant, is_whole, table_size
-from perudo_env.game.clauses import IllegalActionError, explain
 
 Int8Array = npt.NDArray[np.int8]
 

@@ -9,12 +9,12 @@ import numpy.typing as npt
 from gymnasium import spaces
 from pettingzoo import AECEnv
 
+from perudo_env.engine.clauses import IllegalActionError
 from perudo_env.engine.rng import next_seed
 from perudo_env.engine.rules import round_return
 from perudo_env.engine.variant import Variant, as_variant, table_size
 from perudo_env.envs.arguments import ELIMINATIONS, ILLEGAL, REWARDS, one_of
 from perudo_env.envs.window import Canvas
-from perudo_env.game.clauses import IllegalActionError
 from perudo_env.game.game import Game
 
 _TRUTHS = (bool, np.bool_)

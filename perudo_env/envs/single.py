@@ -10,10 +10,10 @@ import numpy as np
 import numpy.typing as npt
 from gymnasium import spaces
 
+from perudo_env.engine.clauses import IllegalActionError
 from perudo_env.engine.variant import Variant, as_variant, table_size
 from perudo_env.envs.arguments import ILLEGAL, one_of
 from perudo_env.envs.window import Canvas
-from perudo_env.game.clauses import IllegalActionError
 from perudo_env.game.game import Game
 from perudo_env.policy import Policy, UniformPolicy
 

@@ -24,13 +24,14 @@ from perudo_env.engine.batch import (
     starting_dice,
     step_row,
 )
+from perudo_env.engine.clauses import IllegalActionError
 from perudo_env.engine.jit import announce_compilation
 from perudo_env.engine.observation import encode_switches, layout
 from perudo_env.engine.rules import Reason, Reward
 from perudo_env.engine.state import NOBODY, Phase, copied, new_states
 from perudo_env.engine.variant import Variant, as_variant, is_whole, table_size
 from perudo_env.game import notation
-from perudo_env.game.clauses import IllegalActionError, explain
+from perudo_env.game.clauses import explain
 from perudo_env.game.events import Event, Hands, all_faces, faces, roll_offs, round_end, round_started, said
 from perudo_env.game.notation import NotationError, RoundText, Setting
 

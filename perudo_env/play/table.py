@@ -13,8 +13,8 @@ from typing import Any
 import numpy as np
 
 from perudo_env.engine.actions import ACTIONS, CALZA, PASS, Action
+from perudo_env.engine.clauses import IllegalActionError
 from perudo_env.engine.variant import Variant, as_variant
-from perudo_env.game.clauses import IllegalActionError
 from perudo_env.game.events import CalzaSaid, Event
 from perudo_env.game.game import Game
 from perudo_env.policy import Policy

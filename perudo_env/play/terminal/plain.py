@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TextIO
 
 from perudo_env.engine.actions import PASS
-from perudo_env.game.clauses import IllegalActionError
+from perudo_env.engine.clauses import IllegalActionError
 from perudo_env.game.events import Event
 from perudo_env.game.notation import NotationError
 from perudo_env.play.series import Series

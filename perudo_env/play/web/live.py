@@ -6,7 +6,7 @@ import asyncio
 
 from fastapi import APIRouter, WebSocket, WebSocketDisconnect
 
-from perudo_env.game.clauses import IllegalActionError
+from perudo_env.engine.clauses import IllegalActionError
 from perudo_env.game.notation import NotationError
 from perudo_env.play.table import NotYourTurnError
 from perudo_env.play.web.house import House, house_of, words_of
