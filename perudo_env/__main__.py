@@ -26,7 +26,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         args.actions += rest
     try:
         print(args.run(args))
-    except (ValueError, OSError) as error:
+    except (ValueError, OSError, ImportError) as error:
         if isinstance(error, BrokenPipeError):
             # whoever reads, `head` for one, has seen enough; the interpreter flushes stdout once more at exit
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
@@ -110,12 +110,12 @@ def _legal(game: Game, language: str) -> list[str]:
 
 
 def _picture(args: argparse.Namespace) -> str:
-    from perudo_env.render import text as render
-    from perudo_env.render.png import write_png
+    from perudo_env.render.picture import write_png
+    from perudo_env.render.scene import scene
+    from perudo_env.render.sprites import HEIGHT, WIDTH
 
-    pixels = render.picture(Game.from_position(args.position), args.viewer)
-    write_png(args.file, pixels)
-    return f"{args.file}: {pixels.shape[1]}x{pixels.shape[0]} pixels"
+    write_png(args.file, scene(Game.from_position(args.position), args.viewer))
+    return f"{args.file}: {WIDTH}x{HEIGHT} pixels"
 
 
 def _verify(args: argparse.Namespace) -> str:

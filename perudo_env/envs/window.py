@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from importlib import import_module
 from typing import Any
 
 import numpy as np
@@ -9,7 +10,7 @@ import numpy.typing as npt
 
 from perudo_env.envs.arguments import one_of
 from perudo_env.game.game import Game
-from perudo_env.render import text as render
+from perudo_env.render.text import text
 
 
 class Canvas:
@@ -17,6 +18,8 @@ class Canvas:
 
     def __init__(self, render_mode: str | None, metadata: dict[str, Any]) -> None:
         self.render_mode = one_of("render_mode", render_mode, [None, *metadata["render_modes"]])
+        if render_mode in ("rgb_array", "human"):
+            import_module("perudo_env.render.picture")  # whoever lacks Pillow hears of it now, and not in mid-game
         self._frames_per_second = metadata["render_fps"]
         self._window: Window | None = None
 
@@ -25,12 +28,14 @@ class Canvas:
         if self.render_mode is None:
             return None
         if self.render_mode == "ansi":
-            return render.text(game, viewer)
-        picture = render.picture(game, viewer)
+            return text(game, viewer)
+        from perudo_env.render.picture import picture  # here: text needs no Pillow
+
+        pixels = picture(game, viewer)
         if self.render_mode == "rgb_array":
-            return picture
+            return pixels
         self._window = self._window or Window("Perudo", self._frames_per_second)
-        self._window.show(picture)
+        self._window.show(pixels)
         return None
 
     def close(self) -> None:

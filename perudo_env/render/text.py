@@ -1,17 +1,13 @@
-"""The table as text and as a picture, for one seat or with all dice open."""
+"""The table as text, for one seat or with all dice open."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 
-import numpy as np
-import numpy.typing as npt
-
 from perudo_env.engine.actions import Bid
 from perudo_env.game.clauses import LANGUAGES
 from perudo_env.game.game import Game
 from perudo_env.game.notation import format_hand
-from perudo_env.render.picture import draw
 from perudo_env.render.scene import Raises, Reveal, Scene, scene
 
 # {..}: what a line is about; pairs of English and French
@@ -46,11 +42,6 @@ _WORDS: dict[str, tuple[str, str]] = {
 def text(game: Game, viewer: int | None = None, *, reveal: bool = False, language: str = "en") -> str:
     """The table in some lines of text, as ``viewer`` sees it, or (None) with all dice open; see :func:`scene.scene`."""
     return text_of(scene(game, viewer, reveal=reveal), language)
-
-
-def picture(game: Game, viewer: int | None = None, *, reveal: bool = False) -> npt.NDArray[np.uint8]:
-    """The table as an RGB picture, uint8 ``(480, 640, 3)``, as ``viewer`` sees it or (None) with all dice open."""
-    return draw(scene(game, viewer, reveal=reveal))
 
 
 def text_of(sc: Scene, language: str = "en") -> str:
