@@ -37,32 +37,32 @@ def after_pacos(v: pe.Variant, pacos: int, **setting: object) -> set[Bid]:
 # --------------------------------------------------------------------------------------------- raise_rule
 
 
-@pytest.mark.parametrize("quantity", [1, 2, 5, 29, 30])
-@pytest.mark.parametrize("face", FACES)
-def test_one_axis_exactly_one_of_quantity_and_face_goes_up_the_other_stays(quantity: int, face: int) -> None:
+def test_one_axis_exactly_one_of_quantity_and_face_goes_up_the_other_stays() -> None:
     """S2."""
-    legal = {b for b in after(VARIANTS["box"], Bid(quantity, face)) if b.face != 1}
-    more = {Bid(q, face) for q in range(quantity + 1, 31)}
-    higher = {Bid(quantity, f) for f in range(face + 1, 7)}
-    assert legal == more | higher
+    for face in FACES:
+        for quantity in (1, 2, 5, 29, 30):
+            legal = {b for b in after(VARIANTS["box"], Bid(quantity, face)) if b.face != 1}
+            more = {Bid(q, face) for q in range(quantity + 1, 31)}
+            higher = {Bid(quantity, f) for f in range(face + 1, 7)}
+            assert legal == more | higher
 
 
-@pytest.mark.parametrize("quantity", [1, 2, 5, 29, 30])
-@pytest.mark.parametrize("face", FACES)
-def test_monotone_neither_falls_and_not_both_are_equal(quantity: int, face: int) -> None:
+def test_monotone_neither_falls_and_not_both_are_equal() -> None:
     """S0."""
-    legal = {b for b in after(VARIANTS["classic"], Bid(quantity, face)) if b.face != 1}
-    assert legal == {Bid(q, f) for q in range(quantity, 31) for f in range(face, 7)} - {Bid(quantity, face)}
+    for face in FACES:
+        for quantity in (1, 2, 5, 29, 30):
+            legal = {b for b in after(VARIANTS["classic"], Bid(quantity, face)) if b.face != 1}
+            assert legal == {Bid(q, f) for q in range(quantity, 31) for f in range(face, 7)} - {Bid(quantity, face)}
 
 
-@pytest.mark.parametrize("quantity", [1, 2, 5, 29, 30])
-@pytest.mark.parametrize("face", FACES)
-def test_quantity_any_face_more_with_any_face_or_as_many_with_a_higher(quantity: int, face: int) -> None:
+def test_quantity_any_face_more_with_any_face_or_as_many_with_a_higher() -> None:
     """S1; S3 and S4 are read so too."""
-    for preset in ("pascal", "marquoir", "pascal_round"):
-        legal = {b for b in after(VARIANTS[preset], Bid(quantity, face)) if b.face != 1}
-        more = {Bid(q, f) for q in range(quantity + 1, 31) for f in FACES}
-        assert legal == more | {Bid(quantity, f) for f in range(face + 1, 7)}
+    for face in FACES:
+        for quantity in (1, 2, 5, 29, 30):
+            for preset in ("pascal", "marquoir", "pascal_round"):
+                legal = {b for b in after(VARIANTS[preset], Bid(quantity, face)) if b.face != 1}
+                more = {Bid(q, f) for q in range(quantity + 1, 31) for f in FACES}
+                assert legal == more | {Bid(quantity, f) for f in range(face + 1, 7)}
 
 
 @pytest.mark.parametrize("preset", PRESETS)
@@ -81,52 +81,52 @@ def test_raise_rules_are_strictly_nested_in_this_order(preset: str) -> None:
 
 
 @pytest.mark.parametrize("preset", HALVED_PRESETS)
-@pytest.mark.parametrize("quantity", QUANTITIES)
-def test_from_dice_of_a_face_to_pacos_at_least_half_rounded_up(preset: str, quantity: int) -> None:
+def test_from_dice_of_a_face_to_pacos_at_least_half_rounded_up(preset: str) -> None:
     """All five texts; a minimum, never an exact amount. Three Pacos answer six 3s."""
     v = VARIANTS[preset]
     most = v.max_quantity(6)
-    for face in (2, 6):
-        pacos = {b.quantity for b in after(v, Bid(quantity, face)) if b.face == 1}
-        assert pacos == set(range(-(-quantity // 2), most + 1))
+    for quantity in QUANTITIES:
+        for face in (2, 6):
+            pacos = {b.quantity for b in after(v, Bid(quantity, face)) if b.face == 1}
+            assert pacos == set(range(-(-quantity // 2), most + 1))
 
 
 @pytest.mark.parametrize("preset", HALVED_PRESETS)
-@pytest.mark.parametrize("pacos", QUANTITIES)
-def test_from_pacos_to_a_face_at_least_twice_plus_one_any_face(preset: str, pacos: int) -> None:
+def test_from_pacos_to_a_face_at_least_twice_plus_one_any_face(preset: str) -> None:
     """All five texts; S2's example (4 Pacos to 9 dice) says twice plus one. Six 2s do not answer three Pacos."""
     v = VARIANTS[preset]
     most = v.max_quantity(6)
-    legal = after_pacos(v, pacos)
-    assert {b for b in legal if b.face != 1} == {Bid(q, f) for q in range(2 * pacos + 1, most + 1) for f in FACES}
+    for pacos in QUANTITIES:
+        legal = after_pacos(v, pacos)
+        assert {b for b in legal if b.face != 1} == {Bid(q, f) for q in range(2 * pacos + 1, most + 1) for f in FACES}
 
 
 @pytest.mark.parametrize("preset", PRESETS)
-@pytest.mark.parametrize("pacos", QUANTITIES)
-def test_from_pacos_to_more_pacos(preset: str, pacos: int) -> None:
+def test_from_pacos_to_more_pacos(preset: str) -> None:
     v = VARIANTS[preset]
-    legal = after_pacos(v, pacos)
-    assert {b.quantity for b in legal if b.face == 1} == set(range(pacos + 1, v.max_quantity(6) + 1))
+    for pacos in QUANTITIES:
+        legal = after_pacos(v, pacos)
+        assert {b.quantity for b in legal if b.face == 1} == set(range(pacos + 1, v.max_quantity(6) + 1))
 
 
-@pytest.mark.parametrize("quantity", QUANTITIES)
-def test_paco_bids_top_face_rank_as_the_highest_ordinary_face(quantity: int) -> None:
+def test_paco_bids_top_face_rank_as_the_highest_ordinary_face() -> None:
     """Research: OpenSpiel's liars_dice, its highest face relabelled as our 1."""
     v = VARIANTS["liars_dice"]
-    for face in FACES:
-        assert {b.quantity for b in after(v, Bid(quantity, face)) if b.face == 1} == set(range(quantity, 31))
-    legal = {b for b in after(v, Bid(quantity, 1)) if b.face != 1}
-    assert legal == {Bid(q, f) for q in range(quantity + 1, 31) for f in FACES}
+    for quantity in QUANTITIES:
+        for face in FACES:
+            assert {b.quantity for b in after(v, Bid(quantity, face)) if b.face == 1} == set(range(quantity, 31))
+        legal = {b for b in after(v, Bid(quantity, 1)) if b.face != 1}
+        assert legal == {Bid(q, f) for q in range(quantity + 1, 31) for f in FACES}
 
 
-@pytest.mark.parametrize("quantity", QUANTITIES)
-def test_paco_bids_low_face_rank_as_the_lowest_face(quantity: int) -> None:
+def test_paco_bids_low_face_rank_as_the_lowest_face() -> None:
     v = VARIANTS["joker"]
-    for face in FACES:
-        assert {b.quantity for b in after(v, Bid(quantity, face)) if b.face == 1} == set(range(quantity + 1, 31))
-    assert {b for b in after(v, Bid(quantity, 1)) if b.face != 1} == {
-        Bid(q, f) for q in range(quantity, 31) for f in FACES
-    }
+    for quantity in QUANTITIES:
+        for face in FACES:
+            assert {b.quantity for b in after(v, Bid(quantity, face)) if b.face == 1} == set(range(quantity + 1, 31))
+        assert {b for b in after(v, Bid(quantity, 1)) if b.face != 1} == {
+            Bid(q, f) for q in range(quantity, 31) for f in FACES
+        }
 
 
 def test_three_pacos_over_six_threes_and_six_twos_over_three_pacos() -> None:
@@ -175,14 +175,14 @@ def test_palifico_the_opener_may_open_on_any_face_pacos_included(preset: str) ->
 
 
 @pytest.mark.parametrize("preset", ["classic", "box", "marquoir", "evening"])
-@pytest.mark.parametrize("face", range(1, 7))
-def test_palifico_the_face_is_fixed_for_everybody_only_the_quantity_rises(preset: str, face: int) -> None:
+def test_palifico_the_face_is_fixed_for_everybody_only_the_quantity_rises(preset: str) -> None:
     """S0, S2: for everybody, so for seats with one die as well."""
     v = VARIANTS[preset]
-    hands = [[3], [4], *SIX_FULL_CUPS[2:]]
-    for bids in ([Bid(2, face)], [Bid(2, face), Bid(4, face)], [Bid(1, face), Bid(2, face), Bid(5, face)]):
-        legal = after(v, *bids, hands=hands, palifico=True)
-        assert legal == {Bid(q, face) for q in range(bids[-1].quantity + 1, v.max_quantity(6) + 1)}
+    for face in range(1, 7):
+        hands = [[3], [4], *SIX_FULL_CUPS[2:]]
+        for bids in ([Bid(2, face)], [Bid(2, face), Bid(4, face)], [Bid(1, face), Bid(2, face), Bid(5, face)]):
+            legal = after(v, *bids, hands=hands, palifico=True)
+            assert legal == {Bid(q, face) for q in range(bids[-1].quantity + 1, v.max_quantity(6) + 1)}
 
 
 # --------------------------------------------------------------------------------------------- max_bid
@@ -226,19 +226,19 @@ def test_max_bid_t0_is_the_sum_of_unequal_starting_dice() -> None:
 # --------------------------------------------------------------------------------------------- actions and sizes
 
 
-@pytest.mark.parametrize("num_seats", range(2, 9))
 @pytest.mark.parametrize("preset", PRESETS)
-def test_action_ids_decode_encode_and_fit_every_table(preset: str, num_seats: int) -> None:
-    game = Game(preset, num_seats, seed=0)
-    quantity = game.variant.max_quantity(num_seats)
-    assert game.num_actions == len(game.action_mask()) == 3 + 6 * quantity
-    assert [to_id(ACTIONS[a]) for a in range(game.num_actions)] == list(range(game.num_actions))
-    bids = [ACTIONS[a] for a in range(3, game.num_actions)]
-    assert bids == sorted(bids)
-    assert [ACTIONS[a] for a in range(3)] == [pe.DUDO, pe.CALZA, pe.PASS]
-    assert (bids[0], bids[-1]) == (Bid(1, 1), Bid(quantity, 6))
-    for action in range(game.num_actions):
-        assert (game.why_illegal(action) is None) == (action in legal_ids(game))
+def test_action_ids_decode_encode_and_fit_every_table(preset: str) -> None:
+    for num_seats in range(2, 9):
+        game = Game(preset, num_seats, seed=0)
+        quantity = game.variant.max_quantity(num_seats)
+        assert game.num_actions == len(game.action_mask()) == 3 + 6 * quantity
+        assert [to_id(ACTIONS[a]) for a in range(game.num_actions)] == list(range(game.num_actions))
+        bids = [ACTIONS[a] for a in range(3, game.num_actions)]
+        assert bids == sorted(bids)
+        assert [ACTIONS[a] for a in range(3)] == [pe.DUDO, pe.CALZA, pe.PASS]
+        assert (bids[0], bids[-1]) == (Bid(1, 1), Bid(quantity, 6))
+        for action in range(game.num_actions):
+            assert (game.why_illegal(action) is None) == (action in legal_ids(game))
 
 
 def test_big_quantities_are_shown_whole() -> None:
