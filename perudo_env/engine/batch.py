@@ -14,6 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from perudo_env.engine.actions import num_actions
+from perudo_env.engine.checks import check_states
 from perudo_env.engine.jit import announce_compilation, kernel
 from perudo_env.engine.observation import Layout, encode, encode_switches, layout
 from perudo_env.engine.rng import below, mix, next_seed
@@ -30,7 +31,7 @@ from perudo_env.engine.rules import (
     stop_game,
     why_illegal,
 )
-from perudo_env.engine.state import Phase, new_states
+from perudo_env.engine.state import Phase, copied, new_states
 from perudo_env.engine.variant import Variant, as_variant, is_whole, table_size
 from perudo_env.game.clauses import IllegalActionError, explain
 
@@ -265,6 +266,17 @@ def starting_dice(variant: Variant, num_seats: int, dice: Sequence[int] | None) 
     return np.array(counts, np.int8)
 
 
+def check_total(variant: Variant, num_seats: int, in_play: int, total: Any) -> int:
+    """``total``, T0 of a game with ``in_play`` dice left, checked: raises ``ValueError`` for one that cannot be."""
+    # where some seats began with fewer dice, Calza may have brought more into play than T0
+    least, most = in_play if variant.calza == "off" else 2, variant.total_at_start(num_seats)
+    if not is_whole(total) or not least <= total <= most:
+        raise ValueError(
+            f"total_at_start = {total} is impossible with {in_play} dice in play at {num_seats} seats of {variant.starting_dice}"
+        )
+    return int(total)
+
+
 def check_max_rounds(max_rounds: Any) -> int:
     """``max_rounds`` as the record holds it, 0 for None; raises ``ValueError`` unless it is None or at least 1."""
     if max_rounds is None:
@@ -349,6 +361,19 @@ class Batch:
         for row in np.unique(counts, axis=0):
             starting_dice(self.variant, self.num_seats, row)
         return counts.astype(np.int8)
+
+    def restore(self, content: npt.NDArray[Any]) -> None:
+        """Go on from the bytes of the ``states`` of such a batch, uint8 ``(num_bytes,)``, as a file has kept them.
+
+        Raises ``ValueError``, and changes nothing, for bytes that are no games of this table.
+        """
+        if content.shape != (self.states.nbytes,) or content.dtype != np.uint8:
+            raise ValueError(
+                f"states of shape {content.shape} and type {content.dtype}: these tables have uint8 ({self.states.nbytes},)"
+            )
+        states = copied(content)
+        check_states(states, self.states[0])
+        self.states[:] = states
 
     def take(self, rows: npt.ArrayLike) -> Batch:
         """A batch of copies of these games, in this order; one may be named more than once. Copies go their own ways."""

@@ -29,7 +29,7 @@ import tyro
 
 from agents.tabular.policy import RoundTable, load_tables, table_key
 from agents.tabular.public_tree import PublicTree
-from agents.tabular.suffixes import suffix_graph
+from agents.tabular.suffixes import suffix_sizes
 from perudo_env.engine.variant import Variant, as_variant, variant
 from perudo_env.game.files import check_writable, write_text
 from train.core.run import provenance
@@ -105,8 +105,8 @@ def recall_of(o: Options, tree: PublicTree) -> int:
     """How many bids are remembered in a round: ``o.recall``, or as many more as ``o.max_states`` allows."""
     recall = o.recall
     while recall < tree.graph.quantity.max():
-        states = suffix_graph(tree.graph, recall + 1).num_states @ np.array(tree.num_hands)
-        if states > o.max_states:
+        states = suffix_sizes(tree.graph, recall + 1).states
+        if sum(n * hands for n, hands in zip(states, tree.num_hands, strict=True)) > o.max_states:
             break
         recall += 1
     return recall
