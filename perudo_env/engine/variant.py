@@ -81,7 +81,7 @@ class Variant:
             # type as well: True == 1, but a bool is no number of dice
             if not any(value == v and type(value) is type(v) for v in values):
                 raise ValueError(
-                    f"{switch} = {value!r} is not a value of this switch: use one of {', '.join(map(repr, values))}"
+                    f"{switch} = {shown(value)} is not a value of this switch: use one of {', '.join(map(repr, values))}"
                 )
         if self.dice_counts == "hidden" and self.max_bid == "dice_in_play":
             raise ContradictionError(
@@ -161,13 +161,17 @@ def variant(base: str | Variant = "classic", **overrides: Any) -> Variant:
     """
     if isinstance(base, str):
         if base not in VARIANTS:
-            raise ValueError(f"unknown variant {base!r}{nearest(base, VARIANTS)}: use one of {', '.join(VARIANTS)}")
+            raise ValueError(
+                f"unknown variant {shown(base)}{nearest(base, VARIANTS)}: use one of {', '.join(VARIANTS)}"
+            )
         base = VARIANTS[base]
     elif not isinstance(base, Variant):
-        raise ValueError(f"{base!r} is not a variant: use a name ({', '.join(VARIANTS)}) or a Variant")
+        raise ValueError(f"{shown(base)} is not a variant: use a name ({', '.join(VARIANTS)}) or a Variant")
     for key in overrides:
         if key not in SWITCHES:
-            raise ValueError(f"unknown switch {key!r}{nearest(key, SWITCHES)}: the switches are {', '.join(SWITCHES)}")
+            raise ValueError(
+                f"unknown switch {shown(key)}{nearest(key, SWITCHES)}: the switches are {', '.join(SWITCHES)}"
+            )
     return replace(base, **overrides)
 
 
@@ -178,7 +182,7 @@ def parse_variant(text: str) -> Variant:
     for item in filter(None, rest.split(",")):
         key, equals, word = item.partition("=")
         if not equals:
-            raise ValueError(f"{item!r} in variant {text!r} is not of the form switch=value")
+            raise ValueError(f"{shown(item)} in variant {shown(text)} is not of the form switch=value")
         values = switch_values(key) if key in SWITCHES else ()
         overrides[key] = next((v for v in values if str(v).lower() == word.lower()), word)
     if name == "custom":
@@ -191,6 +195,12 @@ def as_variant(value: str | Variant) -> Variant:
     if isinstance(value, Variant):
         return value
     return parse_variant(value) if isinstance(value, str) else variant(value)
+
+
+def shown(value: Any, most: int = 80) -> str:
+    """A value as an error shows it: its ``repr``, cut if it is long."""
+    text = repr(value)
+    return text if len(text) <= most else f"{text[:most]}... ({len(text)} characters)"
 
 
 def nearest(word: str, known: Any) -> str:

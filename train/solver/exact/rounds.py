@@ -22,7 +22,7 @@ from agents.tabular.policy import RoundTable, TabularPolicy
 from agents.tabular.public_tree import PublicTree
 from perudo_env.engine.variant import Variant, as_variant, variant
 from perudo_env.game.files import check_writable, writing
-from train.solver.exact.payoffs import State, check_dice, pay_table
+from train.solver.exact.payoffs import State, check_dice, check_numbers, pay_table
 from train.solver.exact.traverse import Traversal, Weights, compile_walks
 from train.solver.exact.walk import Do
 
@@ -183,8 +183,7 @@ def solve_round(
     to, every ``save_every`` seconds and at the end. Raises ``ValueError`` for a round that cannot be or does not fit.
     """
     v, pair = as_variant(v), check_dice(dice)
-    if not (seconds >= 0 and target >= 0 and save_every >= 0):
-        raise ValueError(f"seconds = {seconds}, target = {target}, save_every = {save_every}: give numbers from 0")
+    check_numbers(seconds=seconds, target=target, save_every=save_every)
     if resume is not None:
         check_writable(resume)
     tree = PublicTree(capped(v), pair, palifico)

@@ -38,7 +38,7 @@ from train.core.progress import progress
 from train.core.run import provenance
 from train.evaluate.exploitability import MAX_STATES, find_agent, nash_conv
 from train.selfplay.pool import weights_hash
-from train.solver.exact.payoffs import State, check_dice, pay_table, seat_view
+from train.solver.exact.payoffs import State, check_dice, check_numbers, pay_table, seat_view
 from train.solver.exact.rounding import rounded
 from train.solver.exact.rounds import ALPHA, GAMMA, capped, read_solution
 from train.solver.exact.traverse import thread_count
@@ -76,6 +76,8 @@ class RecallSolver:
     ) -> None:  # fmt: skip
         if not 0 <= share < 1:
             raise ValueError(f"share = {share}: the share of the rounds with another agent is from 0 to below 1")
+        check_numbers(1, sample=sample)
+        check_numbers(0, 1, exploration=exploration)
         self.tree, self.recall, self.sample, self.exploration, self.seed = tree, recall, sample, exploration, seed
         self.iterations = 0
         self.groups = [-(-n // LANES) for n in tree.num_hands]
@@ -290,6 +292,8 @@ class Options:
 def run(o: Options) -> dict[str, Any]:
     """Iterate for ``o.seconds`` and write the checkpoint; returns its card."""
     v, dice = capped(as_variant(o.variant)), check_dice(o.dice)
+    check_numbers(seconds=o.seconds, save_every=o.save_every, seed=o.seed)
+    check_numbers(1, 2**16 - 1, levels=o.levels)
     tree = PublicTree(v, dice, o.palifico)
     solver = RecallSolver(
         tree, pay_table(v, State(dice, 0, o.palifico)), o.recall, o.threads, sample=o.sample, exploration=o.exploration, seed=o.seed,
@@ -326,8 +330,7 @@ def compile_recall() -> None:
 
 def iterate_for(solver: RecallSolver, seconds: float, kept: Path | None = None, save_every: float = 120) -> float:
     """Iterate for so many seconds, with progress, keeping the state in a file; returns the seconds spent."""
-    if not seconds >= 0:
-        raise ValueError(f"seconds = {seconds}: give a number from 0")
+    check_numbers(seconds=seconds, save_every=save_every)
     compile_recall()
     begun = last = time.monotonic()
     with progress("seconds", max(1, round(seconds)), Console(stderr=True)) as advance:
