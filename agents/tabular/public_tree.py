@@ -21,11 +21,11 @@ import numpy as np
 import numpy.typing as npt
 
 from perudo_env.engine.actions import CALZA, DUDO, FIRST_BID, face_of, num_actions, quantity_of
-from perudo_env.engine.batch import check_total, deal_row, mask_row, open_row, start_row, starting_dice
+from perudo_env.engine.batch import deal_row, mask_row, open_row, start_row, starting_dice
 from perudo_env.engine.jit import kernel
 from perudo_env.engine.rules import matches
 from perudo_env.engine.state import Phase, new_states
-from perudo_env.engine.variant import MAX_FACES, Variant
+from perudo_env.engine.variant import MAX_FACES, Variant, check_total
 
 NO_BID = 0  # the index of "nobody has bid yet" in a graph
 MANY = 2**62  # counts in a graph stop here

@@ -266,17 +266,6 @@ def starting_dice(variant: Variant, num_seats: int, dice: Sequence[int] | None) 
     return np.array(counts, np.int8)
 
 
-def check_total(variant: Variant, num_seats: int, in_play: int, total: Any) -> int:
-    """``total``, T0 of a game with ``in_play`` dice left, checked: raises ``ValueError`` for one that cannot be."""
-    # where some seats began with fewer dice, Calza may have brought more into play than T0
-    least, most = in_play if variant.calza == "off" else 2, variant.total_at_start(num_seats)
-    if not is_whole(total) or not least <= total <= most:
-        raise ValueError(
-            f"total_at_start = {total} is impossible with {in_play} dice in play at {num_seats} seats of {variant.starting_dice}"
-        )
-    return int(total)
-
-
 def check_max_rounds(max_rounds: Any) -> int:
     """``max_rounds`` as the record holds it, 0 for None; raises ``ValueError`` unless it is None or at least 1."""
     if max_rounds is None:

@@ -83,6 +83,7 @@ def _check_seats(states: np.ndarray, n: int) -> None:
     alive, placed = states["dice"][:, :n] > 0, states["place"][:, :n] > 0
     _require((placed == ~alive) | (over[:, None] & placed), "place", "seats that still play have none")
     _require((alive.sum(axis=1) >= 2) | over, "dice", "two seats or more play")
+    _require(alive.sum(axis=1) <= states["num_players"], "num_players", "more seats play")
     held = states["hands"].sum(axis=2)
     _require((held == states["dice"]) | over[:, None], "hands", "they hold a seat's dice")
     in_round = (held > 0).sum(axis=1)

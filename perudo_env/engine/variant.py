@@ -221,3 +221,14 @@ def table_size(num_seats: Any) -> int:
     if not MIN_SEATS <= num_seats <= MAX_SEATS:
         raise ValueError(f"num_seats = {num_seats} is out of range: use {MIN_SEATS} to {MAX_SEATS}")
     return int(num_seats)
+
+
+def check_total(variant: Variant, num_seats: int, in_play: int, total: Any) -> int:
+    """``total``, T0 of a game with ``in_play`` dice left, checked: raises ``ValueError`` for one that cannot be."""
+    # where some seats began with fewer dice, Calza may have brought more into play than T0
+    least, most = in_play if variant.calza == "off" else 2, variant.total_at_start(num_seats)
+    if not is_whole(total) or not least <= total <= most:
+        raise ValueError(
+            f"total_at_start = {total} is impossible with {in_play} dice in play at {num_seats} seats of {variant.starting_dice}"
+        )
+    return int(total)

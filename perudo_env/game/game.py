@@ -13,7 +13,6 @@ from perudo_env.engine.batch import (
     Int8Array,
     act_row,
     check_max_rounds,
-    check_total,
     deal_row,
     mask_row,
     observe_row,
@@ -29,7 +28,7 @@ from perudo_env.engine.jit import announce_compilation
 from perudo_env.engine.observation import encode_switches, layout
 from perudo_env.engine.rules import Reason, Reward
 from perudo_env.engine.state import NOBODY, Phase, copied, new_states
-from perudo_env.engine.variant import Variant, as_variant, is_whole, table_size
+from perudo_env.engine.variant import Variant, as_variant, check_total, is_whole, table_size
 from perudo_env.game import notation
 from perudo_env.game.clauses import IllegalActionError, explain
 from perudo_env.game.events import Event, Hands, all_faces, faces, roll_offs, round_end, round_started, said
