@@ -26,7 +26,7 @@ from perudo_env.game.files import parse_json, read_json
 from perudo_env.play.archive import Archive
 from tools import hostile
 from train.core.state import load_numpy_generator, load_state, numpy_generator, save_state
-from train.evaluate import exploitability
+from train.evaluate import arena, exploitability
 from train.evaluate.results import Cell, ResultsFile
 from train.report import numbers
 from train.solver.exact import rounds
@@ -156,7 +156,7 @@ def test_numbers_from_the_command_line_are_bounded(tmp_path: Path, capsys: pytes
         (recall.main, [*out, "--sample", "0"]), (recall.main, [*out, "--exploration", "nan"]), (recall.main, [*out, "--threads", "1000000000"]),
         (recall.main, [*out, "--dice", "1000000000", "1"]), (tables.main, [*out, "--starting-dice", "1000000000"]),
         (tables.main, [*out, "--starting-dice", "1", "--iterations", "-3"]), (tables.main, [*out, "--exact-gib", "nan"]),
-        (exploitability.main, ["--agent", "odds", "--dice", "1000000000", "1"]),
+        (exploitability.main, ["--agent", "odds", "--dice", "1000000000", "1"]), (arena.main, ["--agents", "odds", "--games", "1000000000000"]),
     ):  # fmt: skip
         assert main(words) == 2, words
         assert re.search(r" = .*(use|give|remember|from)", capsys.readouterr().err), words

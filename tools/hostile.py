@@ -1,6 +1,6 @@
 """Files with wrong bytes and wrong fields, read by whoever reads them: each must end in a ``ValueError``, or be played.
 
-    python -m tools.hostile 10000
+    python -m tools.hostile 10000          # and, if wanted, a seed
 
 says how many were refused and how many were played. What is read is also used, for a wrong number does its harm there.
 """
@@ -319,7 +319,7 @@ def run(count: int, folder: Path, seed: int = 0) -> Counter[tuple[str, str]]:
 def main() -> None:
     """Try as many as the command line says."""
     with TemporaryDirectory() as folder:
-        for (name, what), number in sorted(run(int(sys.argv[1]), Path(folder)).items()):
+        for (name, what), number in sorted(run(int(sys.argv[1]), Path(folder), *map(int, sys.argv[2:])).items()):
             Console().print(f"{name:<26} {what:<8} {number:>7,}", highlight=False)
 
 

@@ -234,6 +234,12 @@ def test_the_command_verifies_a_file(tmp_path, capsys):
     file.write_text(json.dumps({**saved, "salt": ""}), encoding="utf-8")
     assert main(["verify", str(file)]) == 2
     assert "do not give the commitment" in capsys.readouterr().err
+    file.write_bytes(b"\xff\xfe{")
+    for path in (file, tmp_path / "absent", tmp_path / ("x" * 5000)):
+        assert main(["verify", str(path)]) == 2
+        said = capsys.readouterr().err
+        assert "cannot be read as text" in said
+        assert len(said) < 400
 
 
 def test_an_unknown_agent_cannot_sit():
