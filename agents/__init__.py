@@ -10,7 +10,8 @@ import numpy as np
 import numpy.typing as npt
 
 from agents.core.checkpoint import read_about
-from perudo_env.engine.variant import Variant, as_variant, nearest, table_size
+from perudo_env.engine.variant import Variant, as_variant, nearest, shown, table_size
+from perudo_env.game.files import is_folder
 from perudo_env.policy import Int8Array, Policy
 
 BASELINES: dict[str, str] = {
@@ -47,7 +48,7 @@ def make(name_or_path: str | Path, variant: Variant | str, num_seats: int) -> Po
     text = str(name_or_path)
     if text in BASELINES:
         return _policy(text, _imported(BASELINES[text])())
-    if text and Path(text).is_dir():  # "" would be the current folder
+    if is_folder(text):
         return load(text, variant, num_seats)
     if text in names():
         return load(CHECKPOINTS / text, variant, num_seats)
@@ -63,7 +64,7 @@ def make(name_or_path: str | Path, variant: Variant | str, num_seats: int) -> Po
     if ":" in text:
         return _policy(text, _called(text, variant, num_seats))
     raise ValueError(
-        f"unknown agent {text!r}{nearest(text, names())}: use one of {', '.join(names())}, a checkpoint folder, or package.module:factory"
+        f"unknown agent {shown(text)}{nearest(text, names())}: use one of {', '.join(names())}, a checkpoint folder, or package.module:factory"
     )
 
 
@@ -79,7 +80,7 @@ def load(folder: str | Path, variant: Variant | str, num_seats: int) -> Policy:
     kind = read_about(card.parent).get("kind")
     if not isinstance(kind, str) or kind not in LOADERS:
         raise ValueError(
-            f"{card} has kind {kind!r}{nearest(str(kind), LOADERS)}: the kinds known are {', '.join(LOADERS)}"
+            f"{card} has kind {shown(kind)}{nearest(str(kind), LOADERS)}: the kinds known are {', '.join(LOADERS)}"
         )
     return _policy(str(folder), _imported(LOADERS[kind])(Path(folder), variant, num_seats))
 
@@ -95,7 +96,9 @@ def _imported(path: str) -> Any:
     try:
         found = getattr(import_module(module), attribute)
     except (ImportError, AttributeError, ValueError) as error:
-        raise ValueError(f"agent {path!r} cannot be imported as package.module:factory: {error}") from error
+        raise ValueError(
+            f"agent {shown(path)} cannot be imported as package.module:factory: {str(error)[:200]}"
+        ) from error
     if not callable(found):
         raise ValueError(f"agent {path!r} is not callable: give a factory of (variant, num_seats)")
     return found

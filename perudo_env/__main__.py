@@ -8,7 +8,7 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from perudo_env.engine.variant import SWITCHES, VARIANTS, parse_variant
+from perudo_env.engine.variant import SWITCHES, VARIANTS, parse_variant, shown
 from perudo_env.game.clauses import LANGUAGES
 from perudo_env.game.game import Game
 
@@ -121,7 +121,12 @@ def _picture(args: argparse.Namespace) -> str:
 def _verify(args: argparse.Namespace) -> str:
     from perudo_env.rulebook.fairness import verify
 
-    return f"{args.file}: {verify(args.file.read_text(encoding='utf-8'))}"
+    try:
+        text = args.file.read_text(encoding="utf-8")
+    except (OSError, UnicodeError) as error:
+        why = error.strerror if isinstance(error, OSError) else error
+        raise ValueError(f"{shown(str(args.file))} cannot be read as text: {why}") from error
+    return f"{args.file}: {verify(text)}"
 
 
 def _variants(args: argparse.Namespace) -> str:

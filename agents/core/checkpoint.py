@@ -14,6 +14,8 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
+from perudo_env.game.files import read_json
+
 ABOUT, WEIGHTS, CARD = "policy.json", "weights.safetensors", "README.md"
 
 
@@ -36,14 +38,7 @@ def write_checkpoint(folder: Path, weights: bytes, about: Mapping[str, Any], car
 
 def read_about(folder: Path) -> dict[str, Any]:
     """The object in ``policy.json``; raises ``ValueError`` if there is none that can be read."""
-    path = folder / ABOUT
-    try:
-        about = json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError, RecursionError) as error:
-        raise ValueError(f"{path} is not a JSON file that can be read: {error}") from error
-    if not isinstance(about, dict):
-        raise ValueError(f"{path} is not a JSON object but a {type(about).__name__}")
-    return about
+    return read_json(folder / ABOUT)
 
 
 def read_weights(folder: Path, about: Mapping[str, Any]) -> bytes:

@@ -188,6 +188,12 @@ def _list_of(folder: Path, about: Mapping[str, Any], key: str, kind: type) -> li
     return found
 
 
+def are_finite(numbers: npt.NDArray[Any]) -> bool:
+    """Whether all are finite floating-point numbers, also as float32, in which networks compute."""
+    most = np.finfo(np.float32).max
+    return numbers.dtype.kind == "f" and bool(((numbers >= -most) & (numbers <= most)).all())
+
+
 def _check_shapes(path: Path, weights: Mapping[str, npt.NDArray[Any]], inputs: int, outputs: int) -> None:
     width = inputs
     depth = len(weights) // 2
@@ -204,8 +210,10 @@ def _check_shapes(path: Path, weights: Mapping[str, npt.NDArray[Any]], inputs: i
             raise ValueError(
                 f"{path}: layer {i} is missing, is not of floating-point numbers, or does not take {width} inputs"
             )
-        if not (np.isfinite(weight).all() and np.isfinite(bias).all()):
-            raise ValueError(f"{path}: layer {i} holds numbers that are not finite")
+        if not len(bias):
+            raise ValueError(f"{path}: layer {i} has no units")
+        if not (are_finite(weight) and are_finite(bias)):
+            raise ValueError(f"{path}: layer {i} holds numbers that are not finite, or not as float32")
         width = len(bias)
     if len(weights) != 2 * depth:
         raise ValueError(

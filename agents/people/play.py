@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import tyro
 
 from agents.people.levels import lineup
+from perudo_env.game.files import is_folder
 from perudo_env.play.lineup import Lineup
 from perudo_env.play.table import Player, Table
 
@@ -79,7 +80,12 @@ def _in_terminal(options: Play) -> int:
     language = language_of(options.lang)
 
     def is_agent(word: str) -> bool:
-        return word in house.levels or word in house.agents or ":" in word or (Path(word) / "policy.json").is_file()
+        return (
+            word in house.levels
+            or word in house.agents
+            or ":" in word
+            or (is_folder(word) and (Path(word) / "policy.json").is_file())
+        )
 
     try:
         players = seated(options.seats, is_agent, words(language))

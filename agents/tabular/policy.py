@@ -17,9 +17,9 @@ import numpy.typing as npt
 
 from agents.core.checkpoint import read_about
 from agents.core.features import layout_of
-from agents.core.npz import reading
+from agents.core.npz import Arrays, reading
 from agents.tabular.public_tree import HAND_BASE, NO_BID, Graph, PublicTree, descend, hand_numbers
-from agents.tabular.suffixes import SuffixGraph, bid_ranks, follow, suffix_graph
+from agents.tabular.suffixes import SuffixGraph, bid_ranks, follow, suffix_graph, suffix_sizes
 from perudo_env.engine.actions import CALZA, DUDO, FIRST_BID, PASS
 from perudo_env.engine.jit import kernel
 from perudo_env.engine.observation import Layout, switch_slices
@@ -59,16 +59,13 @@ class RoundTable:
         bracket: tuple[float, float] | None = None,
         recall: int | None = None,
     ) -> None:
-        self.suffixes = None if recall is None else suffix_graph(tree.graph, recall)
-        sizes = tuple(w.size for w in weights)
-        wanted = (
-            tree.num_entries if self.suffixes is None else tuple((self.suffixes.num_rows * tree.num_hands).tolist())
-        )
+        sizes, wanted = tuple(w.size for w in weights), _sizes(tree, recall)
         if sizes != wanted:
             raise ValueError(
                 f"weights of {sizes} numbers do not fit the round {tree.dice} under {tree.variant}: it has {wanted}"
             )
         self.tree, self.weights, self.bracket, self.recall = tree, tuple(weights), bracket, recall
+        self.suffixes = None if recall is None else suffix_graph(tree.graph, recall)
         self.ids, self.slots = _bid_places(tree.graph)
         self.key = table_key(tree)
 
@@ -102,19 +99,35 @@ class RoundTable:
     def load(cls, path: Path | str) -> RoundTable:
         """Read a file of :meth:`save`; raises ``ValueError`` for one that is not, without running anything in it."""
         with reading(path, TABLE) as file:
-            tree, weights = _tree_in(file), [file["first"], file["second"]]
-            lower, upper = file["bracket"].tolist()
-            recall = int(file["recall"]) if "recall" in file else 0
+            tree = _tree_in(file)
+            recall = int(file.read("recall")) if "recall" in file else 0
+            weights = [
+                file.read(name, (size,), "uf")
+                for name, size in zip(("first", "second"), _sizes(tree, recall or None), strict=True)
+            ]
+            lower, upper = file.read("bracket", (2,), "f").tolist()
         for w in weights:
-            if w.dtype.kind not in "uf" or not np.isfinite(w).all() or (w < 0).any():
+            if w.dtype.kind == "f" and (w.dtype not in (np.float32, np.float64) or not _are_weights(w)):
                 raise ValueError(f"{path} holds weights that are no finite numbers from 0")
         return cls(tree, weights, (lower, upper), recall or None)
 
 
-def _tree_in(file: Any) -> PublicTree:
-    return PublicTree(
-        parse_variant(str(file["variant"])), file["dice"].tolist(), bool(file["palifico"]), int(file["total"])
-    )
+def _are_weights(w: npt.NDArray[np.floating[Any]]) -> bool:
+    # as float32: the sum over a row's actions is finite then
+    return bool(((w >= 0) & (w <= np.finfo(np.float32).max)).all())
+
+
+def _tree_in(file: Arrays) -> PublicTree:
+    dice, palifico, total = file.read("dice", (2,)), file.read("palifico", kinds="b"), file.read("total")
+    return PublicTree(parse_variant(file.text("variant")), dice.tolist(), bool(palifico), int(total))
+
+
+def _sizes(tree: PublicTree, recall: int | None) -> tuple[int, int]:
+    """How many weights each seat has."""
+    if recall is None:
+        return tree.num_entries
+    rows = suffix_sizes(tree.graph, recall).rows
+    return rows[0] * tree.num_hands[0], rows[1] * tree.num_hands[1]
 
 
 def _bid_places(graph: Graph) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
@@ -326,7 +339,7 @@ def _shared(path: Path) -> RoundTable:
 def _holds(path: Path, variant: Variant) -> bool:
     """Whether the table of a file may hold under the switches of a variant, without reading its weights."""
     with reading(path, TABLE) as file:
-        solved, palifico = parse_variant(str(file["variant"])), bool(file["palifico"])
+        solved, palifico = parse_variant(file.text("variant")), bool(file.read("palifico", kinds="b"))
     ours, theirs = _round_switches(variant), _round_switches(solved)
     common = len(_COMMON)
     return ours[:common] == theirs[:common] and (palifico or ours == theirs)

@@ -25,7 +25,7 @@ from perudo_env.engine.batch import deal_row, mask_row, open_row, start_row, sta
 from perudo_env.engine.jit import kernel
 from perudo_env.engine.rules import matches
 from perudo_env.engine.state import Phase, new_states
-from perudo_env.engine.variant import MAX_FACES, Variant
+from perudo_env.engine.variant import MAX_FACES, Variant, check_total
 
 NO_BID = 0  # the index of "nobody has bid yet" in a graph
 MANY = 2**62  # counts in a graph stop here
@@ -165,8 +165,9 @@ class PublicTree:
                 f"palifico = True with dice = {tuple(dice)} under {variant}: a palifico round needs a variant that "
                 "has them, and its opener has one die"
             )
+        starting_dice(variant, 2, dice)
         self.variant, self.dice, self.palifico = variant, (int(dice[0]), int(dice[1])), palifico
-        self.total = sum(self.dice) if total is None else total
+        self.total = sum(self.dice) if total is None else check_total(variant, 2, sum(self.dice), total)
         self.graph = bid_graph(round_record(variant, self.dice, palifico, self.total), variant.max_quantity(2))
         self.num_hands = tuple(len(hands(d, variant.num_faces)) for d in self.dice)
 

@@ -6,7 +6,7 @@ its own. So the public tree of a round (see ``public_tree``) shrinks to an acycl
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -32,11 +32,8 @@ class SuffixGraph(NamedTuple):
 
 def suffix_graph(graph: Graph, recall: int) -> SuffixGraph:
     """The suffixes of ``recall`` bids of a round. Raises ``ValueError`` for a recall below 1 or too long to number."""
+    _check_recall(graph, recall)
     base = len(graph.action) + 1  # a bid's digit is its index, 0 where there is none
-    if recall < 1 or 2 * base**recall > 2**62:
-        raise ValueError(
-            f"recall = {recall}: remember from 1 to {int(61 / np.log2(base))} bids in a round of {base - 2} bids"
-        )
     suffixes, seats = _nodes(graph, recall)
     rank = bid_ranks(graph)
     last = suffixes[:, -1]
@@ -64,6 +61,51 @@ def suffix_graph(graph: Graph, recall: int) -> SuffixGraph:
     )  # fmt: skip
 
 
+class SuffixSizes(NamedTuple):
+    """How large a graph of suffixes is, known without making it; by seat."""
+
+    rows: tuple[int, int]
+    states: tuple[int, int]
+
+
+def suffix_sizes(graph: Graph, recall: int) -> SuffixSizes:
+    """The ``num_rows`` and ``num_states`` that :func:`suffix_graph` would have; raises ``ValueError`` as it does."""
+    _check_recall(graph, recall)
+    choices = graph.calls + np.diff(graph.first)
+    choices[choices == 1] = 0
+    above = np.repeat(np.arange(len(graph.action)), np.diff(graph.first))
+    rows, states = [0, 0], [0, 0]
+
+    def count(paths: npt.NDArray[Any], seat: int) -> None:
+        rows[seat] += int(paths @ choices)
+        states[seat] += int(paths.sum())
+
+    def extended(paths: npt.NDArray[Any]) -> npt.NDArray[Any]:
+        longer = np.zeros_like(paths)
+        np.add.at(longer, graph.raises, paths[above])
+        return longer
+
+    # how many sequences end with each bid, in Python's own integers: there may be very many
+    paths = np.zeros(len(graph.action), object)
+    paths[NO_BID] = 1
+    for length in range(recall):
+        count(paths, length % 2)
+        paths = extended(paths)
+    for parity, first in enumerate(_may_begin(graph)):
+        paths = first.astype(int).astype(object)
+        for _ in range(recall - 1):
+            paths = extended(paths)
+        count(paths, (parity + recall) % 2)
+    return SuffixSizes((rows[0], rows[1]), (states[0], states[1]))
+
+
+def _check_recall(graph: Graph, recall: int) -> None:
+    base = len(graph.action) + 1
+    most = int(61 / np.log2(base))  # a node's number, twice a power of the base, fits in int64
+    if not 1 <= recall <= most:
+        raise ValueError(f"recall = {recall}: remember from 1 to {most} bids in a round of {base - 2} bids")
+
+
 def bid_ranks(graph: Graph) -> npt.NDArray[np.int64]:
     """The length of the longest sequence that ends with each bid: it rises along every sequence."""
     rank = np.zeros(len(graph.action), np.int64)
@@ -83,15 +125,20 @@ def _extend(graph: Graph, last: npt.NDArray[np.int64]) -> tuple[npt.NDArray[np.i
     return parents, graph.raises[graph.first[last][parents] + offsets]
 
 
-def _nodes(graph: Graph, recall: int) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
-    """All suffixes, ``(num_nodes, recall)`` bids with 0 before the first, and the seat to act after each."""
-    # whether a bid may be the first, third, ... of a round, and whether the second, fourth, ...
+def _may_begin(graph: Graph) -> npt.NDArray[np.bool_]:
+    """Whether a bid may be the first, third, ... of a round, and whether the second, fourth, ...; ``(2, num_bids)``."""
     may_be = np.zeros((2, len(graph.action)), bool)
     may_be[0, graph.raises[graph.first[NO_BID] : graph.first[NO_BID + 1]]] = True
     for bid in np.argsort(bid_ranks(graph)):
         if bid != NO_BID:
             above = graph.raises[graph.first[bid] : graph.first[bid + 1]]
             may_be[:, above] |= may_be[::-1, [bid]]
+    return may_be
+
+
+def _nodes(graph: Graph, recall: int) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
+    """All suffixes, ``(num_nodes, recall)`` bids with 0 before the first, and the seat to act after each."""
+    may_be = _may_begin(graph)
     suffixes, seats = [], []
     paths = np.zeros((1, recall), np.int64)
     for length in range(recall):

@@ -12,6 +12,7 @@ from stable_baselines3.common.vec_env import VecEnv
 
 from agents.learned.neural import input_size, network_inputs
 from perudo_env.envs.vector import LearnerVectorEnv
+from train.core.state import take
 
 
 class Sb3Door(VecEnv):
@@ -59,8 +60,12 @@ class Sb3Door(VecEnv):
     def restore(self, arrays: Mapping[str, npt.NDArray[Any]]) -> npt.NDArray[np.float32]:
         """Go on with the tables of :meth:`arrays`; returns what :meth:`step_wait` last showed."""
         env = self.env
-        env.batch.states.view(np.uint8)[:] = arrays["states"]
-        env.learner[:], env.drawn[:], self._lengths[:] = arrays["learner"], arrays["drawn"], arrays["lengths"]
+        env.batch.restore(arrays["states"])
+        env.learner[:] = take(arrays, "learner", env.learner, 0, env.batch.num_seats - 1)
+        env.drawn[:] = take(arrays, "drawn", env.drawn, 0, len(env.opponents) - 1)
+        self._lengths[:] = take(arrays, "lengths", self._lengths, 0)
+        if (env.batch.seat != env.learner).any():
+            raise ValueError("learner should name the seats to act")
         self._masks = env.action_masks()
         return network_inputs(env.batch.observe(viewers=env.learner), self._masks)
 

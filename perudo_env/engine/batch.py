@@ -14,6 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from perudo_env.engine.actions import num_actions
+from perudo_env.engine.checks import check_states
 from perudo_env.engine.clauses import IllegalActionError, explain
 from perudo_env.engine.jit import announce_compilation, kernel
 from perudo_env.engine.observation import Layout, encode, encode_switches, layout
@@ -31,7 +32,7 @@ from perudo_env.engine.rules import (
     stop_game,
     why_illegal,
 )
-from perudo_env.engine.state import Phase, new_states
+from perudo_env.engine.state import Phase, copied, new_states
 from perudo_env.engine.variant import Variant, as_variant, is_whole, table_size
 
 Int8Array = npt.NDArray[np.int8]
@@ -349,6 +350,19 @@ class Batch:
         for row in np.unique(counts, axis=0):
             starting_dice(self.variant, self.num_seats, row)
         return counts.astype(np.int8)
+
+    def restore(self, content: npt.NDArray[Any]) -> None:
+        """Go on from the bytes of the ``states`` of such a batch, uint8 ``(num_bytes,)``, as a file has kept them.
+
+        Raises ``ValueError``, and changes nothing, for bytes that are no games of this table.
+        """
+        if content.shape != (self.states.nbytes,) or content.dtype != np.uint8:
+            raise ValueError(
+                f"states of shape {content.shape} and type {content.dtype}: these tables have uint8 ({self.states.nbytes},)"
+            )
+        states = copied(content)
+        check_states(states, self.states[0])
+        self.states[:] = states
 
     def take(self, rows: npt.ArrayLike) -> Batch:
         """A batch of copies of these games, in this order; one may be named more than once. Copies go their own ways."""

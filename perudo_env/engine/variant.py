@@ -81,7 +81,7 @@ class Variant:
             # type as well: True == 1, but a bool is no number of dice
             if not any(value == v and type(value) is type(v) for v in values):
                 raise ValueError(
-                    f"{switch} = {value!r} is not a value of this switch: use one of {', '.join(map(repr, values))}"
+                    f"{switch} = {shown(value)} is not a value of this switch: use one of {', '.join(map(repr, values))}"
                 )
         if self.dice_counts == "hidden" and self.max_bid == "dice_in_play":
             raise ContradictionError(
@@ -161,13 +161,17 @@ def variant(base: str | Variant = "classic", **overrides: Any) -> Variant:
     """
     if isinstance(base, str):
         if base not in VARIANTS:
-            raise ValueError(f"unknown variant {base!r}{nearest(base, VARIANTS)}: use one of {', '.join(VARIANTS)}")
+            raise ValueError(
+                f"unknown variant {shown(base)}{nearest(base, VARIANTS)}: use one of {', '.join(VARIANTS)}"
+            )
         base = VARIANTS[base]
     elif not isinstance(base, Variant):
-        raise ValueError(f"{base!r} is not a variant: use a name ({', '.join(VARIANTS)}) or a Variant")
+        raise ValueError(f"{shown(base)} is not a variant: use a name ({', '.join(VARIANTS)}) or a Variant")
     for key in overrides:
         if key not in SWITCHES:
-            raise ValueError(f"unknown switch {key!r}{nearest(key, SWITCHES)}: the switches are {', '.join(SWITCHES)}")
+            raise ValueError(
+                f"unknown switch {shown(key)}{nearest(key, SWITCHES)}: the switches are {', '.join(SWITCHES)}"
+            )
     return replace(base, **overrides)
 
 
@@ -178,7 +182,7 @@ def parse_variant(text: str) -> Variant:
     for item in filter(None, rest.split(",")):
         key, equals, word = item.partition("=")
         if not equals:
-            raise ValueError(f"{item!r} in variant {text!r} is not of the form switch=value")
+            raise ValueError(f"{shown(item)} in variant {shown(text)} is not of the form switch=value")
         values = switch_values(key) if key in SWITCHES else ()
         overrides[key] = next((v for v in values if str(v).lower() == word.lower()), word)
     if name == "custom":
@@ -191,6 +195,12 @@ def as_variant(value: str | Variant) -> Variant:
     if isinstance(value, Variant):
         return value
     return parse_variant(value) if isinstance(value, str) else variant(value)
+
+
+def shown(value: Any, most: int = 80) -> str:
+    """A value as an error shows it: its ``repr``, cut if it is long."""
+    text = repr(value)
+    return text if len(text) <= most else f"{text[:most]}... ({len(text)} characters)"
 
 
 def nearest(word: str, known: Any) -> str:
@@ -211,3 +221,14 @@ def table_size(num_seats: Any) -> int:
     if not MIN_SEATS <= num_seats <= MAX_SEATS:
         raise ValueError(f"num_seats = {num_seats} is out of range: use {MIN_SEATS} to {MAX_SEATS}")
     return int(num_seats)
+
+
+def check_total(variant: Variant, num_seats: int, in_play: int, total: Any) -> int:
+    """``total``, T0 of a game with ``in_play`` dice left, checked: raises ``ValueError`` for one that cannot be."""
+    # where some seats began with fewer dice, Calza may have brought more into play than T0
+    least, most = in_play if variant.calza == "off" else 2, variant.total_at_start(num_seats)
+    if not is_whole(total) or not least <= total <= most:
+        raise ValueError(
+            f"total_at_start = {total} is impossible with {in_play} dice in play at {num_seats} seats of {variant.starting_dice}"
+        )
+    return int(total)

@@ -1,12 +1,13 @@
-"""Files that are written whole or not at all."""
+"""Files that are written whole or not at all, and JSON whose every fault is a ``ValueError``."""
 
 from __future__ import annotations
 
+import json
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import BinaryIO
+from typing import Any, BinaryIO
 
 
 @contextmanager
@@ -30,6 +31,14 @@ def write_text(path: Path | str, text: str) -> None:
         file.write(text.encode())
 
 
+def is_folder(name: Path | str) -> bool:
+    """Whether a folder is there; also for names that no folder can have, as one too long."""
+    try:
+        return bool(str(name)) and Path(name).is_dir()  # "" would be the current folder
+    except OSError:
+        return False
+
+
 def check_writable(path: Path | str) -> None:
     """Raise ``ValueError`` if a file cannot be written there: before hours of work, not after."""
     path = Path(path)
@@ -42,3 +51,25 @@ def check_writable(path: Path | str) -> None:
         trial.unlink()
     except OSError as error:
         raise ValueError(f"{path} cannot be written ({error}): name another file") from error
+
+
+def parse_json(text: str | bytes) -> Any:
+    """What a JSON text holds; raises ``ValueError`` for any other, one nested too deeply among them."""
+    try:
+        return json.loads(text)
+    except RecursionError:
+        raise ValueError("it is nested too deeply") from None
+
+
+def read_json(path: Path | str) -> dict[str, Any]:
+    """The object that a JSON file holds; raises ``ValueError`` naming the file if there is none.
+
+    A byte order mark before it, as editors on Windows write one, is passed over.
+    """
+    try:
+        found = parse_json(Path(path).read_text(encoding="utf-8-sig"))
+    except (OSError, ValueError) as error:
+        raise ValueError(f"{path} is not a JSON file that can be read: {error}") from error
+    if not isinstance(found, dict):
+        raise ValueError(f"{path} is not a JSON object but a {type(found).__name__}")
+    return found

@@ -29,7 +29,7 @@ from perudo_env.engine.jit import announce_compilation
 from perudo_env.engine.observation import encode_switches, layout
 from perudo_env.engine.rules import Reason, Reward
 from perudo_env.engine.state import NOBODY, Phase, copied, new_states
-from perudo_env.engine.variant import Variant, as_variant, is_whole, table_size
+from perudo_env.engine.variant import Variant, as_variant, check_total, is_whole, table_size
 from perudo_env.game import notation
 from perudo_env.game.clauses import explain
 from perudo_env.game.events import Event, Hands, all_faces, faces, roll_offs, round_end, round_started, said
@@ -115,17 +115,10 @@ class Game:
         num_seats = table_size(len(given))
         _check_position(variant, given, opener, palifico)
         sorted_hands: Hands = tuple(tuple(sorted(hand)) for hand in given)
-        total, in_play = (
-            variant.total_at_start(num_seats) if total_at_start is None else total_at_start,
-            sum(map(len, given)),
+        full = variant.total_at_start(num_seats)
+        total = check_total(
+            variant, num_seats, sum(map(len, given)), full if total_at_start is None else total_at_start
         )
-        # where some seats began with fewer dice, Calza may have brought more into play than T0
-        if not is_whole(total) or not (in_play if variant.calza == "off" else 2) <= total <= variant.total_at_start(
-            num_seats
-        ):
-            raise ValueError(
-                f"total_at_start = {total} is impossible with {in_play} dice in play at {num_seats} seats of {variant.starting_dice}"
-            )
         for seat in palifico_spent:
             if not is_whole(seat) or not 0 <= seat < num_seats or variant.palifico != "once":
                 raise ValueError(
@@ -136,7 +129,7 @@ class Game:
         first_seed = seeds_from(seed, 1)[0]
         game._setting = Setting(
             variant, position=True, seed=int(first_seed), spent=tuple(palifico_spent), max_rounds=max_rounds,
-            total=None if total == variant.total_at_start(num_seats) else total,
+            total=None if total == full else total,
         )  # fmt: skip
         start_row(game.states, 0, first_seed, np.array(list(map(len, given)), np.int8))
         game._s["palifico_spent"][list(palifico_spent)] = 1

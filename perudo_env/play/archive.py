@@ -12,7 +12,8 @@ from datetime import datetime, timezone
 from pathlib import Path
 from typing import Any
 
-from perudo_env.game.notation import NotationError, parse_record
+from perudo_env.game.files import read_json
+from perudo_env.game.notation import parse_record
 
 _NAME = re.compile(r"\d{8}-\d{6}-[0-9a-f]{8}")
 
@@ -71,16 +72,17 @@ class Archive:
     def read(self, name: str) -> SavedGame:
         """A game; raises ``KeyError`` if there is none of this name, ``ValueError`` for a file that is not a saved game."""
         path = self.path(name)
-        try:
-            data = json.loads(path.read_text(encoding="utf-8"))
-        except FileNotFoundError:
-            raise KeyError(name) from None
-        if (
-            not isinstance(data, dict)
-            or not isinstance(data.get("record"), str)
-            or not isinstance(data.get("players"), list)
-        ):
+        if not path.exists():
+            raise KeyError(name)
+        data = read_json(path)
+        record, players = data.get("record"), data.get("players")
+        if not isinstance(record, str) or not isinstance(players, list):
             raise ValueError(f"{path} is not a saved game")
+        if not all(isinstance(p, dict) and isinstance(p.get("name"), str) for p in players):
+            raise ValueError(f"{path} has players without names")
+        seats = len(parse_record(record)[1][0].hands)
+        if len(players) != seats:
+            raise ValueError(f"{path} has {len(players)} players, and hands of {seats}")
         return SavedGame(name, data)
 
     def readable(self, most: int | None = None) -> list[SavedGame]:
@@ -88,11 +90,9 @@ class Archive:
         games: list[SavedGame] = []
         for name in self.names()[:most]:
             try:
-                game = self.read(name)
-                parse_record(game.record)
+                games.append(self.read(name))
             except (KeyError, ValueError):
                 continue
-            games.append(game)
         return games
 
     def dice_rolled(self) -> Counter[int]:
@@ -101,7 +101,7 @@ class Archive:
             if name not in self._rolled:
                 try:
                     self._rolled[name] = faces_in(self.read(name).record)
-                except (KeyError, NotationError, ValueError):
+                except (KeyError, ValueError):
                     self._rolled[name] = Counter()
         return sum(self._rolled.values(), Counter())
 

@@ -256,6 +256,8 @@ class Table:
         """The table of a :meth:`state`; raises ``ValueError`` or ``KeyError`` for data that are none."""
         game, seed = Game.replay(state["record"]), int(state["seed"])
         players = [Player(p["name"], p["agent"]) for p in state["players"]]
+        if len(players) != game.num_seats:
+            raise ValueError(f"{len(players)} players and hands of {game.num_seats}: each seat needs both")
         table = cls(game.variant, players, make, seed)
         table.game, table.secret = game, Secret(seed, state["salt"])
         return table

@@ -5,15 +5,15 @@ All dice follow from the seed, so anybody can roll them again: ``python -m perud
 
 from __future__ import annotations
 
-import json
 import secrets
 from collections.abc import Mapping
 from dataclasses import dataclass
 from hashlib import sha256
 from typing import Any
 
+from perudo_env.game.files import parse_json
 from perudo_env.game.game import Game
-from perudo_env.game.notation import HEAD, parse_record
+from perudo_env.game.notation import HEAD, NotationError, RoundText, parse_record
 
 
 class UnfairError(ValueError):
@@ -39,23 +39,40 @@ class Secret:
 
 
 def roll_again(record: str) -> None:
-    """Play a record from its seed alone; raises ``UnfairError`` unless every die falls as it says."""
+    """Play a record from its seed alone.
+
+    Raises ``UnfairError`` unless every die falls as it says, and ``NotationError`` for a record that breaks the rules.
+    """
     setting, rounds = parse_record(record)
     if setting.position or setting.seed is None:
         raise UnfairError("this game did not begin with a fresh deal from a seed: its dice cannot be rolled again")
     dice = tuple(len(hand) for hand in rounds[0].hands)
-    game = Game(setting.variant, len(dice), setting.seed, dice=dice, max_rounds=setting.max_rounds)
-    for number, told in enumerate(rounds, 1):
-        hands = tuple(game.hand(seat) for seat in range(game.num_seats))
-        for seat, (rolled, shown) in enumerate(zip(hands, told.hands, strict=True)):
-            if rolled != shown:
-                raise UnfairError(f"round {number}, seat {seat}: the seed rolls {rolled}, but the record says {shown}")
-        for action in told.actions:
-            game.act(action)
+    try:
+        game = Game(setting.variant, len(dice), setting.seed, dice=dice, max_rounds=setting.max_rounds)
+        for number, told in enumerate(rounds, 1):
+            if game.is_over or (game.round, game.num_seats) != (number, len(told.hands)):
+                break
+            _compare(game, number, told)
+            for action in told.actions:
+                game.act(action)
+    except UnfairError:
+        raise
+    except ValueError as error:
+        raise NotationError(str(error)) from error
+    Game.replay(record)  # all else that a record says: who opened, how many hands there are, what may be bid
+
+
+def _compare(game: Game, number: int, told: RoundText) -> None:
+    for seat, shown in enumerate(told.hands):
+        if game.hand(seat) != shown:
+            raise UnfairError(
+                f"round {number}, seat {seat}: the seed rolls {game.hand(seat)}, but the record says {shown}"
+            )
 
 
 def verify(text: str) -> str:
     """Check a saved game, or a bare record, and say what was checked in one line; raises ``UnfairError`` or ``NotationError``."""
+    text = text.removeprefix("\ufeff")  # a byte order mark, as editors on Windows write one
     if text.lstrip().startswith(HEAD):
         roll_again(text)
         return f"{_rounds(text)} rounds rolled again: every die agrees with the seed (no commitment in a bare record)"
@@ -76,7 +93,7 @@ def verify_saved(saved: Mapping[str, Any]) -> None:
 
 def _saved(text: str) -> dict[str, Any]:
     try:
-        saved = json.loads(text)
+        saved = parse_json(text)
     except ValueError as error:
         raise UnfairError(f"this is neither a game record nor a saved game: {error}") from None
     keys = ("record", "salt", "commitment")

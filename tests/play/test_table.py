@@ -13,6 +13,7 @@ from perudo_env import CALZA, DUDO, PASS, Bid, Game, IllegalActionError
 from perudo_env.__main__ import main
 from perudo_env.engine.actions import FIRST_BID, MAX_FACES
 from perudo_env.game.events import BidMade, CalzaSaid, Passed, Revealed
+from perudo_env.game.notation import NotationError
 from perudo_env.play.table import NotYourTurnError, Player, Table
 from perudo_env.rulebook.chances import chance
 from perudo_env.rulebook.fairness import UnfairError, verify
@@ -184,7 +185,41 @@ def test_a_changed_die_is_found():
         verify("\n".join(lines))
 
 
-@pytest.mark.parametrize("text", ["", "{}", "[1]", '{"record": 3, "salt": "", "commitment": ""}', "perudo"])
+def test_a_saved_game_may_begin_with_a_byte_order_mark():
+    saved = finished().saved()
+    for text in (json.dumps(saved), saved["record"]):
+        assert verify("\ufeff" + text) == verify(text)
+
+
+def test_a_record_that_breaks_the_rules_is_no_proof():
+    """The dice are those of the seed, but what is said besides is not what the rules make of them."""
+    at = finished()
+    head, first, second, *rest = at.game.record().splitlines()
+    opener = f"opener={(int(first.split('opener=')[1][0]) + 1) % 3}"
+    wrong = {
+        "fewer hands": [head, first, second.partition("/")[2], *rest],
+        "more hands": [head, first, "11/" + second, *rest],
+        "nine hands": [head, "/".join(["11111"] * 9), second],
+        "a cup too full": [head, first.replace("/", "1/", 1), second, *rest],
+        "another opener": [
+            head,
+            " ".join(opener if w.startswith("opener") else w for w in first.split()),
+            second,
+            *rest,
+        ],
+        "a round more": [head, first, second, *rest, second],
+        "an illegal bid": [head, first.rpartition(" ")[0] + " 1x2 dudo", second, *rest],
+        "a round left out": [head, second, *rest],
+    }
+    for what, lines in wrong.items():
+        with pytest.raises((UnfairError, NotationError)) as error:
+            verify("\n".join(lines))
+        assert "zip()" not in str(error.value), what
+
+
+@pytest.mark.parametrize(
+    "text", ["", "{}", "[1]", '{"record": 3, "salt": "", "commitment": ""}', "perudo", "[" * 100_000]
+)
 def test_what_is_no_saved_game_is_refused(text):
     with pytest.raises(UnfairError):
         verify(text)
@@ -199,6 +234,12 @@ def test_the_command_verifies_a_file(tmp_path, capsys):
     file.write_text(json.dumps({**saved, "salt": ""}), encoding="utf-8")
     assert main(["verify", str(file)]) == 2
     assert "do not give the commitment" in capsys.readouterr().err
+    file.write_bytes(b"\xff\xfe{")
+    for path in (file, tmp_path / "absent", tmp_path / ("x" * 5000)):
+        assert main(["verify", str(path)]) == 2
+        said = capsys.readouterr().err
+        assert "cannot be read as text" in said
+        assert len(said) < 400
 
 
 def test_an_unknown_agent_cannot_sit():

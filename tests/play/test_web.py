@@ -388,8 +388,14 @@ def test_a_finished_game_is_kept_listed_and_counted(server):
     dice = sum(server.house.archive.dice_rolled().values())
     assert dice >= 2
     assert f"{dice} dice in the games kept here" in httpx.get(server.address + "/rules").text
-    for path in ("/games/../../etc", "/games/x", f"/games/{room.saved_as}x"):
+    # a file that reads as a saved game, but whose record breaks the rules
+    broken = server.house.archive.path("20000101-000000-00000000")
+    broken.write_text(
+        json.dumps({**saved, "record": saved["record"].partition("opener=")[0] + "opener=0 1x2 1x2 dudo"})
+    )
+    for path in ("/games/../../etc", "/games/x", f"/games/{room.saved_as}x", f"/games/{broken.stem}"):
         assert httpx.get(server.address + path).status_code == 404
+    broken.unlink()
 
 
 # ------------------------------------------------------------------------------------------ a server started anew

@@ -20,7 +20,7 @@ from torch.utils.tensorboard import SummaryWriter
 from train.core.config import C, load_config
 from train.core.progress import progress
 from train.core.run import draw_columns, open_run
-from train.core.state import Arrays, load_state, save_state
+from train.core.state import Arrays, load_state, save_state, take_count
 
 STATE = "state.safetensors"
 Figures = dict[str, float]
@@ -78,6 +78,25 @@ class Table:
         os.replace(path, self.path)
 
 
+def resume(trainer: Trainer, path: Path) -> dict[str, Any]:
+    """Let a trainer go on from the state in a file; returns what is told about it. Raises ``ValueError`` for any other file."""
+    arrays, about = load_state(path)
+    try:
+        trainer.restore(arrays, about["trainer"])
+        first, second = about["rows"]
+        told = {"rows": (first, second), "next_point": about["next_point"], "seconds": float(about["seconds"])}
+        for name, count in (("next_point", told["next_point"]), ("rows", first), ("rows", second)):
+            take_count({name: count}, name)
+        if not 0 <= told["seconds"] < float("inf"):
+            raise ValueError(f"seconds = {told['seconds']} is no time")
+    except KeyError as error:
+        raise ValueError(f"{path} is not a state of this trainer: it lacks {error}") from error
+    # a generator's state above all, which NumPy itself reads
+    except (ValueError, TypeError, LookupError, ArithmeticError, AttributeError) as error:
+        raise ValueError(f"{path} is not a state of this trainer: {error}") from error
+    return told
+
+
 class Loop:
     """Runs a trainer to ``total`` decisions in a run folder, going on from the state there if there is one.
 
@@ -101,12 +120,8 @@ class Loop:
         self.next_point = every
         rows = 0, 0
         if (folder / STATE).exists():
-            arrays, about = load_state(folder / STATE)
-            try:
-                trainer.restore(arrays, about["trainer"])
-                self.seconds, self.next_point, rows = about["seconds"], about["next_point"], about["rows"]
-            except KeyError as error:
-                raise ValueError(f"{folder / STATE} is not a state of this trainer: it lacks {error}") from error
+            about = resume(trainer, folder / STATE)
+            self.seconds, self.next_point, rows = about["seconds"], about["next_point"], about["rows"]
             console.print(f"going on from {trainer.decisions:,} decisions in {folder}", highlight=False)
         self.metrics = Table(folder / "metrics.csv", rows[0])
         self.curve = Table(folder / "curve.csv", rows[1])

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Mapping
+from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +15,12 @@ import torch
 from safetensors import SafetensorError, safe_open
 from safetensors.numpy import save_file
 
+from agents.learned.neural import are_finite
+from perudo_env.engine.variant import is_whole
+from perudo_env.game.files import parse_json
+
 Arrays = dict[str, npt.NDArray[Any]]
+_KEY, _KEY_WITHOUT_DIGEST = "state", "about"  # states of earlier versions have the second
 
 
 def save_state(path: Path, arrays: Mapping[str, npt.NDArray[Any]], about: Mapping[str, Any]) -> None:
@@ -24,7 +30,9 @@ def save_state(path: Path, arrays: Mapping[str, npt.NDArray[Any]], about: Mappin
     """
     unfinished = path.with_name(f".{path.name}.tmp")
     try:
-        save_file({k: np.ascontiguousarray(a) for k, a in arrays.items()}, unfinished, {"about": json.dumps(about)})
+        whole = {k: np.ascontiguousarray(a) for k, a in arrays.items()}
+        told = json.dumps({"sha256": digest(whole, about), "about": about})
+        save_file(whole, unfinished, {_KEY: told})
         os.replace(unfinished, path)
     except SafetensorError as error:
         raise OSError(f"{path} cannot be written, and stays as it was: {error}") from error
@@ -33,14 +41,65 @@ def save_state(path: Path, arrays: Mapping[str, npt.NDArray[Any]], about: Mappin
 
 
 def load_state(path: Path) -> tuple[Arrays, dict[str, Any]]:
-    """Read a file of :func:`save_state`; raises ``ValueError`` for one that is not."""
+    """Read a file of :func:`save_state`; raises ``ValueError`` for one that is not, or is no longer what was written."""
     try:
         with safe_open(path, framework="np") as file:
             arrays = {key: file.get_tensor(key) for key in file.keys()}  # noqa: SIM118 - safe_open is no mapping
-            about = json.loads((file.metadata() or {})["about"])
-    except (OSError, SafetensorError, KeyError, ValueError) as error:
+            ((key, text),) = (file.metadata() or {}).items()
+        told = parse_json(text)
+        about = told["about"] if key == _KEY else told
+        if key not in (_KEY, _KEY_WITHOUT_DIGEST) or not isinstance(about, dict):
+            raise ValueError(f"it says {key!r}, not {_KEY!r}")
+        if key == _KEY and told["sha256"] != digest(arrays, about):
+            raise ValueError("it was changed since it was written: its SHA-256 differs")
+    except (OSError, SafetensorError, LookupError, TypeError, ValueError, MemoryError, AttributeError) as error:
         raise ValueError(f"{path} is not the state of a run: {error}") from error
     return arrays, about
+
+
+def digest(arrays: Mapping[str, npt.NDArray[Any]], about: Mapping[str, Any]) -> str:
+    """The SHA-256 of all names, types, shapes and numbers, and of what is told about them."""
+    found = sha256(json.dumps(about, sort_keys=True).encode())
+    for name in sorted(arrays):
+        array = np.ascontiguousarray(arrays[name])
+        found.update(f"{name} {array.dtype.str} {array.shape};".encode())
+        found.update(array.reshape(-1).view(np.uint8).data)
+    return found.hexdigest()
+
+
+def take(
+    arrays: Mapping[str, npt.NDArray[Any]], name: str, like: npt.NDArray[Any], least: Any = None, most: Any = None
+) -> npt.NDArray[Any]:
+    """A copy of an array of a state; raises ``ValueError`` unless its type and shape are those of ``like``, and its numbers
+    from ``least`` to ``most``."""
+    array = arrays[name]
+    if array.dtype != like.dtype or array.shape != like.shape:
+        raise ValueError(
+            f"{name} does not fit: it has shape {array.shape} and type {array.dtype}, not {like.shape} and {like.dtype}"
+        )
+    if (least is not None and (array < least).any()) or (most is not None and (array > most).any()):
+        raise ValueError(f"{name} should hold numbers from {least} to {most}")
+    return array.copy()
+
+
+def take_weights(arrays: Mapping[str, npt.NDArray[Any]], like: Mapping[str, npt.NDArray[Any]]) -> Arrays:
+    """Copies of a network's weights; raises ``ValueError`` unless they fit those it has, and are finite."""
+    if arrays.keys() != like.keys():
+        raise ValueError(
+            f"weights do not fit this network: {', '.join(arrays.keys() ^ like.keys())} too many or missing"
+        )
+    for name, array in arrays.items():
+        if not are_finite(array):
+            raise ValueError(f"the weights {name} are not all finite numbers")
+    return {name: take(arrays, name, there) for name, there in like.items()}
+
+
+def take_count(about: Mapping[str, Any], name: str) -> int:
+    """A count that is told about a state; raises ``ValueError`` for what is none."""
+    count = about[name]
+    if not is_whole(count) or not 0 <= count < 2**53:
+        raise ValueError(f"{name} = {str(count)[:40]} is not a count")
+    return int(count)
 
 
 def with_prefix(prefix: str, arrays: Mapping[str, npt.NDArray[Any]]) -> Arrays:
@@ -59,11 +118,9 @@ def module_arrays(module: torch.nn.Module) -> Arrays:
 
 
 def load_module(module: torch.nn.Module, arrays: Mapping[str, npt.NDArray[Any]]) -> None:
-    """Give a module the weights of :func:`module_arrays`; raises ``ValueError`` where they do not fit."""
-    try:
-        module.load_state_dict({name: torch.from_numpy(np.array(array)) for name, array in arrays.items()})
-    except RuntimeError as error:
-        raise ValueError(f"weights do not fit this network: {error}") from error
+    """Give a module the weights of :func:`module_arrays`; raises ``ValueError`` where they do not fit, or are not finite."""
+    weights = take_weights(arrays, module_arrays(module))
+    module.load_state_dict({name: torch.from_numpy(array) for name, array in weights.items()})
 
 
 def adam_arrays(optimizer: torch.optim.Optimizer) -> Arrays:
@@ -73,11 +130,27 @@ def adam_arrays(optimizer: torch.optim.Optimizer) -> Arrays:
 
 
 def load_adam(optimizer: torch.optim.Optimizer, arrays: Mapping[str, npt.NDArray[Any]]) -> None:
-    """Give an Adam optimizer the moments of :func:`adam_arrays`."""
+    """Give an Adam optimizer the moments of :func:`adam_arrays`; raises ``ValueError`` where they do not fit its weights.
+
+    Kernels that update all weights at once trust the shapes.
+    """
+    weights = [w for group in optimizer.param_groups for w in group["params"]]
     slots: dict[int, dict[str, torch.Tensor]] = {}
     for name, array in arrays.items():
         number, _, slot = name.partition(".")
-        slots.setdefault(int(number), {})[slot] = torch.from_numpy(np.array(array))
+        if number not in map(str, range(len(weights))) or slot not in ("step", "exp_avg", "exp_avg_sq"):
+            raise ValueError(f"{name} is none of this optimizer's: it has {len(weights)} arrays of weights")
+        shape = () if slot == "step" else tuple(weights[int(number)].shape)
+        own = np.array(array)
+        if slot == "step" and own.shape == (1,):  # safetensors keeps a single number as an array of one
+            own = own.reshape(())
+        if own.shape != shape or own.dtype != np.float32 or not are_finite(own):
+            raise ValueError(f"{name} does not fit: it should hold finite numbers, float32 {shape}")
+        if slot != "exp_avg" and (array < 0).any():
+            raise ValueError(f"{name} holds a number below 0")
+        slots.setdefault(int(number), {})[slot] = torch.from_numpy(own)
+    if any(len(found) != 3 for found in slots.values()) or len(slots) not in (0, len(weights)):
+        raise ValueError("the state of the optimizer is not whole")
     optimizer.load_state_dict({**optimizer.state_dict(), "state": slots})
 
 
@@ -87,8 +160,11 @@ def torch_generator() -> Arrays:
 
 
 def load_torch_generator(arrays: Mapping[str, npt.NDArray[Any]]) -> None:
-    """Set PyTorch's generator to the state of :func:`torch_generator`."""
-    torch.set_rng_state(torch.from_numpy(np.array(arrays["torch_generator"])))
+    """Set PyTorch's generator to the state of :func:`torch_generator`; raises ``ValueError`` for what is none."""
+    try:
+        torch.set_rng_state(torch.from_numpy(np.array(arrays["torch_generator"])))
+    except RuntimeError as error:
+        raise ValueError(f"torch_generator is no state of PyTorch's generator: {error}") from error
 
 
 def numpy_generator() -> Arrays:
@@ -98,6 +174,10 @@ def numpy_generator() -> Arrays:
 
 
 def load_numpy_generator(arrays: Mapping[str, npt.NDArray[Any]]) -> None:
-    """Set NumPy's global generator to the state of :func:`numpy_generator`."""
-    at, has_gauss = arrays["numpy_at"].tolist()
-    np.random.set_state(("MT19937", arrays["numpy_keys"], at, has_gauss, float(arrays["numpy_gauss"][0])))  # noqa: NPY002
+    """Set NumPy's global generator to the state of :func:`numpy_generator`; raises ``ValueError`` for what is none."""
+    now = numpy_generator()
+    keys, at, gauss = (take(arrays, name, now[name]) for name in ("numpy_keys", "numpy_at", "numpy_gauss"))
+    # NumPy takes any place in its table of numbers, and reads there
+    if not 0 <= at[0] <= len(keys) or at[1] not in (0, 1):
+        raise ValueError(f"numpy_at = {at.tolist()} is no place in a table of {len(keys)} numbers")
+    np.random.set_state(("MT19937", keys, *at.tolist(), float(gauss[0])))  # noqa: NPY002

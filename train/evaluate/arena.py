@@ -41,6 +41,8 @@ from train.evaluate.statistics import Estimate
 from train.evaluate.tasks import Task, cut, play_task
 from train.report import arena as report
 
+MOST_GAMES = 10**8  # their line-ups and dice are drawn before the first is played
+
 
 @dataclass(frozen=True)
 class Arena:
@@ -80,8 +82,10 @@ class Arena:
     def checked(self) -> tuple[Variant, list[Policy]]:
         """The variant and the agents; raises ``ValueError`` for whatever cannot be run."""
         variant, num_seats = parse_variant(self.variant), table_size(self.seats)
-        if self.games < 1:
-            raise ValueError(f"games = {self.games} is not a number of games: use a whole number from 1")
+        if not 1 <= self.games <= MOST_GAMES:
+            raise ValueError(
+                f"games = {self.games} is not a number of games: use a whole number from 1 to {MOST_GAMES:,}"
+            )
         if self.seed < 0:
             raise ValueError(f"seed = {self.seed} is out of range: use a whole number from 0")
         if not self.agents:

@@ -21,7 +21,7 @@ from rich.console import Console
 import agents as registry
 from perudo_env.engine.batch import Batch
 from perudo_env.engine.variant import variant as find_variant
-from perudo_env.game.files import write_text
+from perudo_env.game.files import parse_json, write_text
 from perudo_env.policy import Policy, UniformPolicy
 from train.core.progress import progress
 from train.evaluate.exploitability import nash_conv
@@ -158,9 +158,11 @@ def _read_parts(path: Path, head: dict[str, Any]) -> dict[str, dict[str, Any]]:
     """The parts that are there, begun anew if there are none; a last line that a kill cut short is cut off."""
     lines = path.read_text(encoding="utf-8").split("\n")[:-1] if path.exists() else []
     try:
-        there, *parts = [json.loads(line) for line in lines] or [head]
+        there, *parts = [parse_json(line) for line in lines] or [head]
     except ValueError as error:
         raise ValueError(f"{path} does not hold parts of a benchmark ({error}): name another folder") from error
+    if not all(isinstance(part, dict) and "part" in part for part in parts):
+        raise ValueError(f"{path} holds a line that is no part of a benchmark: name another folder")
     if there != head:
         raise ValueError(f"{path.parent} holds the benchmark {there}, not {head}: name another folder")
     write_text(path, "".join(json.dumps(x) + "\n" for x in (head, *parts)))

@@ -25,10 +25,10 @@ from typing import Annotated, Any
 import numpy as np
 import tyro
 
-from perudo_env.engine.actions import Action, num_actions, to_id
+from perudo_env.engine.actions import MAX_QUANTITY, Action, num_actions, to_id
 from perudo_env.engine.batch import observe_row
 from perudo_env.engine.observation import Layout, encode_switches, layout
-from perudo_env.engine.variant import as_variant
+from perudo_env.engine.variant import as_variant, table_size
 from perudo_env.game.game import Game
 
 TYPES = {
@@ -70,6 +70,10 @@ def convert(o: Options) -> Result:
     """
     if o.out.suffix != ".npz":
         raise ValueError(f"out = {o.out}: name a file that ends in .npz")
+    if o.seats is not None:
+        table_size(o.seats)
+    if o.max_quantity is not None and not 1 <= o.max_quantity <= MAX_QUANTITY:
+        raise ValueError(f"max_quantity = {o.max_quantity} is out of range: use 1 to {MAX_QUANTITY}")
     result = Result()
     o.out.parent.mkdir(parents=True, exist_ok=True)
     with TemporaryDirectory(prefix=f".{o.out.name}.", dir=o.out.parent) as folder, Columns(Path(folder)) as columns:

@@ -15,6 +15,8 @@ from typing import Any
 
 import numpy as np
 
+from perudo_env.engine.variant import is_whole, parse_variant, table_size
+from perudo_env.game.files import parse_json
 from train.core.rollout import Played
 from train.evaluate.tasks import Finished
 
@@ -133,13 +135,29 @@ class ResultsFile:
     @property
     def about(self) -> dict[str, Any]:
         """The settings that all games share."""
-        return {key: json.loads(value) for key, value in self._db.execute("SELECT key, value FROM about")}
+        with self._explained():
+            rows = self._db.execute("SELECT key, value FROM about").fetchall()
+        return {key: parse_json(value) for key, value in rows}
 
     @property
     def cells(self) -> dict[int, Cell]:
         """The cells, by their number in the file."""
-        rows = self._db.execute("SELECT id, variant, seats, agents, seed, left_out FROM cells ORDER BY id")
-        return {i: Cell(v, n, tuple(json.loads(a)), s, tuple(json.loads(out))) for i, v, n, a, s, out in rows}
+        with self._explained():
+            rows = self._db.execute(
+                "SELECT id, variant, seats, agents, seed, left_out FROM cells ORDER BY id"
+            ).fetchall()
+        return {i: self._cell(*row) for i, *row in rows}
+
+    def _cell(self, variant: Any, seats: Any, agents: Any, seed: Any, left_out: Any) -> Cell:
+        """A row of ``cells``, checked: SQLite keeps anything in any column."""
+        try:
+            parse_variant(variant)
+            sitting, out = (tuple(parse_json(text)) for text in (agents, left_out))
+            if not is_whole(seed) or not all(isinstance(name, str) for name in (*sitting, *out)):
+                raise ValueError(f"agents = {agents}, left_out = {left_out}, seed = {seed}")
+            return Cell(variant, table_size(seats), sitting, seed, out)
+        except (ValueError, TypeError, AttributeError) as error:
+            raise ValueError(f"{self.path} holds what is no cell of a tournament: {error}") from error
 
     def enter(self, cell: Cell) -> int:
         """The number of a cell, which is entered unless it is there; ``ValueError`` if others play in it there."""
@@ -160,7 +178,8 @@ class ResultsFile:
 
     def finished(self, cell: int) -> set[int]:
         """The numbers of the tasks of a cell that are done."""
-        return {row[0] for row in self._db.execute("SELECT number FROM tasks WHERE cell = ?", (cell,))}
+        with self._explained():
+            return {row[0] for row in self._db.execute("SELECT number FROM tasks WHERE cell = ?", (cell,))}
 
     def add(self, cell: int, number: int, done: Finished, worker: str) -> None:
         """Enter the games of a task, all or none; ``ValueError`` if they are there already."""
@@ -186,22 +205,34 @@ class ResultsFile:
     def work(self, cell: int) -> Work:
         """What the tasks of a cell took."""
         sums = "SELECT count(*), coalesce(sum(decisions), 0), coalesce(sum(seconds), 0) FROM tasks WHERE cell = ?"
-        return Work(*self._db.execute(sums, (cell,)).fetchone())
+        with self._explained():
+            return Work(*self._db.execute(sums, (cell,)).fetchone())
 
     def workers(self) -> dict[str, int]:
         """How many games each worker played."""
-        return dict(self._db.execute("SELECT worker, sum(games) FROM tasks GROUP BY worker"))
+        with self._explained():
+            return dict(self._db.execute("SELECT worker, sum(games) FROM tasks GROUP BY worker"))
 
     def played(self, cell: int) -> Played | None:
         """The games of a cell in the order of its tasks, None if there are none; without returns and rounds: not kept."""
         query = (
             "SELECT agent, place FROM places JOIN tasks ON tasks.id = task WHERE cell = ? ORDER BY number, game, seat"
         )
-        rows = np.array(self._db.execute(query, (cell,)).fetchall(), np.int64)
-        if not rows.size:
+        with self._explained():
+            found = self._db.execute(query, (cell,)).fetchall()
+        if not found:
             return None
-        seats = self._db.execute("SELECT seats FROM cells WHERE id = ?", (cell,)).fetchone()[0]
-        lineups, places = (rows[:, i].reshape(-1, seats) for i in (0, 1))
+        about = self.cells[cell]
+        seats = about.seats
+        try:
+            rows = np.array(found, np.int64)
+            lineups, places = (rows[:, i].reshape(-1, seats) for i in (0, 1))
+            if not (
+                lineups.min() >= 0 and lineups.max() < len(about.agents) and places.min() >= 1 and places.max() <= seats
+            ):
+                raise ValueError(f"agents are 0 to {len(about.agents) - 1}, places 1 to {seats}")
+        except (ValueError, TypeError, OverflowError) as error:
+            raise ValueError(f"{self.path} holds games that cannot be, in cell {cell}: {error}") from error
         unknown = np.full(places.shape, np.nan)
         return Played(
             lineups, places.astype(np.int8), unknown, np.zeros(len(places), np.int32), self.work(cell).decisions

@@ -13,6 +13,7 @@ import numpy.typing as npt
 import agents as registry
 from perudo_env.engine.batch import Batch
 from perudo_env.engine.variant import parse_variant
+from perudo_env.game.files import is_folder
 from perudo_env.policy import Policy
 from train.core.rollout import CHUNK, Played, SeatArray, play_batch
 from train.evaluate.records import Trace, lines
@@ -51,7 +52,7 @@ def cut(
     """
     seats, seeds = games_of(lineups, seed)
     # a worker may stand in another folder
-    agents = tuple(str(Path(name).resolve()) if Path(name).is_dir() else name for name in names)
+    agents = tuple(str(Path(name).resolve()) if is_folder(name) else name for name in names)
     return [
         Task(variant, names, agents, seats[at : at + chunk], seeds[at : at + chunk], (seed, number), record)
         for number, at in enumerate(range(0, len(seats), chunk))

@@ -21,6 +21,7 @@ from rich.console import Console
 
 import agents as registry
 from perudo_env.engine.variant import VARIANTS, parse_variant, table_size
+from perudo_env.game.files import is_folder
 from train.core.backends import Backend, BackendError, Name, digest, fingerprint, open_backend
 from train.core.config import Section, load_config
 from train.core.progress import progress
@@ -75,7 +76,7 @@ class League(Section):
 
     def settings(self) -> dict[str, str | int]:
         """What all games of a results file share."""
-        weights = {f"files of {a}": digest(Path(a), ("**/*",)) for a in self.agents if Path(a).is_dir()}
+        weights = {f"files of {a}": digest(Path(a), ("**/*",)) for a in self.agents if is_folder(a)}
         return {"seed": self.seed, "task": self.task, "made by": fingerprint(), **weights}
 
 

@@ -24,7 +24,7 @@ import agents
 from agents.tabular.policy import TabularPolicy
 from agents.tabular.public_tree import PublicTree
 from perudo_env.engine.variant import RULE_TEXTS, VARIANTS, parse_variant, variant
-from perudo_env.game.files import write_text
+from perudo_env.game.files import read_json, write_text
 from train.core.progress import progress
 from train.core.run import provenance
 from train.evaluate.exploitability import find_agent, nash_conv
@@ -142,7 +142,9 @@ def items() -> list[Item]:
 
 def read(path: Path = KEPT) -> dict[str, Record]:
     """The numbers that are kept, by name."""
-    kept: dict[str, Record] = json.loads(path.read_text(encoding="utf-8")) if path.exists() else {}
+    kept: dict[str, Record] = read_json(path) if path.exists() else {}
+    if not all(isinstance(record, dict) for record in kept.values()):
+        raise ValueError(f"{path} holds what is no record of a number")
     return kept
 
 
@@ -193,13 +195,18 @@ class Options:
 def main(arguments: Sequence[str] | None = None) -> int:
     """Measure what is wanted and not kept."""
     o = tyro.cli(Options, args=arguments, prog="python -m train.report.numbers", description=__doc__)
+    try:
+        there = read(o.file)
+    except ValueError as error:
+        print(f"error: {error}", file=sys.stderr)
+        return 2
     if o.interval is not None:
         return enter(o.file, *o.interval)
     wanted = [i for i in items() if o.only in i.name and (o.heavy or not i.heavy)]
     if not wanted:
         print(f"error: no item has {o.only!r} in its name; --show prints the names", file=sys.stderr)
         return 2
-    missing = [i for i in wanted if o.again or i.name not in read(o.file)]
+    missing = [i for i in wanted if o.again or i.name not in there]
     if o.show:
         print("\n".join(f"{i.name}{'' if i in missing else '  (kept)'}" for i in wanted))
         return 0

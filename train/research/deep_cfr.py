@@ -33,6 +33,7 @@ from train.core.state import (
     load_module,
     load_torch_generator,
     module_arrays,
+    take_count,
     torch_generator,
     under_prefix,
     with_prefix,
@@ -224,10 +225,10 @@ class DeepCFR:
         for name, network in networks.items():
             load_module(network, under_prefix(name, arrays))
         for name, memory in memories.items():
-            memory.restore(under_prefix(name, arrays))
+            memory.restore(under_prefix(name, arrays), {"sights": 1})
         load_adam(self.average_adam, under_prefix("adam", arrays))
         load_torch_generator(arrays)
-        self.decisions, self.iterations = about["decisions"], about["iterations"]
+        self.decisions, self.iterations = take_count(about, "decisions"), take_count(about, "iterations")
         self.rng.bit_generator.state = about["rng"]
 
 

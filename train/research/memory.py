@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from train.core.state import Arrays
+from agents.learned.neural import are_finite
+from train.core.state import Arrays, take
 
 
 class Memory:
@@ -47,8 +48,14 @@ class Memory:
         """All rows, for the state of a run."""
         return {"seen": np.array([self.seen]), **{name: column[: len(self)] for name, column in self.columns.items()}}
 
-    def restore(self, arrays: Mapping[str, npt.NDArray[Any]]) -> None:
-        """Take the rows of :meth:`arrays` back."""
-        self.seen = int(arrays["seen"][0])
+    def restore(self, arrays: Mapping[str, npt.NDArray[Any]], most: Mapping[str, int]) -> None:
+        """Take the rows of :meth:`arrays` back.
+
+        Raises ``ValueError`` for rows that do not fit, numbers that are not finite, or in a column of ``most`` not from 0 to that.
+        """
+        self.seen = int(take(arrays, "seen", np.zeros(1, np.int64), 0, 2**53)[0])
         for name, column in self.columns.items():
-            column[: len(self)] = arrays[name]
+            rows = take(arrays, name, column[: len(self)], 0 if name in most else None, most.get(name))
+            if column.dtype.kind == "f" and not are_finite(rows):
+                raise ValueError(f"{name} holds numbers that are not finite")
+            column[: len(self)] = rows

@@ -33,6 +33,9 @@ from train.core.state import (
     load_module,
     load_torch_generator,
     module_arrays,
+    take,
+    take_count,
+    take_weights,
     torch_generator,
     under_prefix,
     with_prefix,
@@ -236,17 +239,19 @@ class NFSP:
             load_module(network, under_prefix(name, arrays))
         for name, adam in self.adams.items():
             load_adam(adam, under_prefix(f"{name}_adam", arrays))
-        self.ring.restore(under_prefix("ring", arrays))
-        self.reservoir.restore(under_prefix("reservoir", arrays))
-        self.smooth = Average(self.smooth.horizon, about["smooth"], under_prefix("smooth", arrays))
+        most = {"sights": 1, "after": 1, "actions": self.game.num_actions - 1}
+        self.ring.restore(under_prefix("ring", arrays), most)
+        self.reservoir.restore(under_prefix("reservoir", arrays), most)
+        smooth = under_prefix("smooth", arrays)
+        if smooth:
+            smooth = take_weights(smooth, module_arrays(self.networks["average"]))
+        self.smooth = Average(self.smooth.horizon, about["smooth"], smooth)
         load_torch_generator(arrays)
-        self.seen, self.waiting, self.responds = (
-            arrays["seen"].copy(),
-            arrays["waiting"].copy(),
-            arrays["responds"].copy(),
-        )
-        self.batch.states.view(np.uint8)[:] = arrays["states"]
-        self.decisions, self.updates = about["decisions"], about["updates"]
+        self.seen = take(arrays, "seen", self.seen, 0, 1)
+        self.waiting = take(arrays, "waiting", self.waiting, NOTHING, self.game.num_actions - 1)
+        self.responds = take(arrays, "responds", self.responds)
+        self.batch.restore(arrays["states"])
+        self.decisions, self.updates = take_count(about, "decisions"), take_count(about, "updates")
         self.rng.bit_generator.state = about["rng"]
 
 

@@ -35,6 +35,8 @@ from train.core.state import (
     load_state,
     load_torch_generator,
     module_arrays,
+    take_count,
+    take_weights,
     torch_generator,
     under_prefix,
     with_prefix,
@@ -184,12 +186,14 @@ class Distiller:
         load_adam(self.optimizer, under_prefix("adam", arrays))
         load_torch_generator(arrays)
         self.rng.bit_generator.state = about["rng"]
-        self.decisions = about["decisions"]
+        self.decisions = take_count(about, "decisions")
         if about["average"]:
             horizon, count = about["average"]
-            self.average = Average(horizon, count, under_prefix("average", arrays))
+            self.average = Average(
+                horizon, count, take_weights(under_prefix("average", arrays), module_arrays(self.student))
+            )
         for i, tables in enumerate(self.groups):
-            tables.batch.states.view(np.uint8)[:] = arrays[f"tables.{i}"]
+            tables.batch.restore(arrays[f"tables.{i}"])
 
 
 def train(config: Config, folder: Path, console: Console) -> Figures:

@@ -11,9 +11,10 @@ import numpy.typing as npt
 
 import agents as registry
 from agents.learned.neural import MLPPolicy, RelativePolicy
-from perudo_env.engine.variant import Variant
+from perudo_env.engine.variant import Variant, is_whole
 from perudo_env.envs.vector import LearnerVectorEnv
 from perudo_env.policy import Policy
+from train.core.state import take_weights
 
 
 def weights_hash(weights: Mapping[str, npt.NDArray[Any]]) -> str:
@@ -45,6 +46,10 @@ class Average:
     """
 
     def __init__(self, horizon: float, count: int = 0, weights: Mapping[str, npt.NDArray[Any]] | None = None) -> None:
+        if not horizon > 0 or not is_whole(count) or count < 0:
+            raise ValueError(
+                f"horizon = {horizon}, count = {count}: an average reaches back over more than 0 of its updates"
+            )
         self.horizon, self.count = horizon, count
         self.weights: dict[str, npt.NDArray[Any]] = dict(weights or {})
 
@@ -83,13 +88,13 @@ class SnapshotPool:
         """All snapshots, for the state of a run."""
         return _numbered(self._snapshots)
 
-    def restore(self, arrays: Mapping[str, npt.NDArray[Any]]) -> None:
-        """Take the snapshots of :meth:`arrays` back."""
+    def restore(self, arrays: Mapping[str, npt.NDArray[Any]], like: Mapping[str, npt.NDArray[Any]]) -> None:
+        """Take the snapshots of :meth:`arrays` back; raises ``ValueError`` where they do not fit the network ``like``."""
         del self.env.opponents[self.num_scripted :]
         self.hashes.clear()
         self._snapshots.clear()
         for weights in _by_number(arrays):
-            self.add(weights)
+            self.add(take_weights(weights, like))
 
     def _chances(self) -> list[float]:
         snapshots = len(self.hashes)
@@ -144,9 +149,9 @@ class Pool:
         """All snapshots, for the state of a run."""
         return _numbered(self._snapshots)
 
-    def restore(self, arrays: Mapping[str, npt.NDArray[Any]]) -> None:
-        """Take the snapshots of :meth:`arrays` back."""
+    def restore(self, arrays: Mapping[str, npt.NDArray[Any]], like: Mapping[str, npt.NDArray[Any]]) -> None:
+        """Take the snapshots of :meth:`arrays` back; raises ``ValueError`` where they do not fit the network ``like``."""
         self.hashes.clear()
         self._snapshots.clear()
         for weights in _by_number(arrays):
-            self.add(weights)
+            self.add(take_weights(weights, like))

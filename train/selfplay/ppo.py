@@ -34,13 +34,16 @@ from train.core.state import (
     load_state,
     load_torch_generator,
     module_arrays,
+    take,
+    take_count,
+    take_weights,
     torch_generator,
     under_prefix,
     with_prefix,
 )
 from train.selfplay import critic_features as hindsight
 from train.selfplay import rollouts
-from train.selfplay.collector import Collector, Decisions, Rounds, advantages
+from train.selfplay.collector import LEARNER, Collector, Decisions, Rounds, advantages
 from train.selfplay.judging import judge_agent, write_checkpoint
 from train.selfplay.networks import (
     MLP,
@@ -229,16 +232,17 @@ class MMD:
             load_adam(optimizer, under_prefix(f"{name}_adam", arrays))
         load_torch_generator(arrays)
         self.rng.bit_generator.state = about["rng"]
-        self.decisions, self.next_snapshot = about["decisions"], about["next_snapshot"]
+        self.decisions, self.next_snapshot = take_count(about, "decisions"), take_count(about, "next_snapshot")
+        actor = module_arrays(self.actor)
         if about["average"]:
             horizon, count = about["average"]
-            self.average = Average(horizon, count, under_prefix("average", arrays))
-        self.pool.restore(under_prefix("pool", arrays))
+            self.average = Average(horizon, count, take_weights(under_prefix("average", arrays), actor))
+        self.pool.restore(under_prefix("pool", arrays), actor)
         self._share_out_pool()
         for i, tables in enumerate(self.groups):
             kept = under_prefix(f"tables.{i}", arrays)
-            tables.batch.states.view(np.uint8)[:] = kept["states"]
-            tables.lineups[:] = kept["lineups"]
+            tables.batch.restore(kept["states"])
+            tables.lineups[:] = take(kept, "lineups", tables.lineups, LEARNER, len(tables.pool_weights))
 
     def start_from(self, arrays: Arrays) -> None:
         """Take over the networks of another run's state, nothing else."""

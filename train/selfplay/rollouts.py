@@ -127,7 +127,7 @@ def _built(networks: Networks) -> tuple[Actor, ContinuationValues | None, Pool]:
             values = ContinuationValues(config.values.hidden, config.values.learning_rate)
             load_module(values, networks.values)
     pool = Pool(config.pool.scripted, config.pool.scripted_share, config.pool.size)
-    pool.restore(networks.snapshots)
+    pool.restore(networks.snapshots, networks.actor)
     return torch_actor(actor, torch.device("cpu"), networks.precision), values, pool
 
 

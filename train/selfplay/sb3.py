@@ -39,6 +39,8 @@ from train.core.state import (
     load_torch_generator,
     module_arrays,
     numpy_generator,
+    take_count,
+    take_weights,
     torch_generator,
     under_prefix,
     with_prefix,
@@ -195,15 +197,21 @@ class SB3:
         model = self.model
         load_module(model.policy, under_prefix("policy", arrays))
         load_adam(model.policy.optimizer, under_prefix("adam", arrays))
-        self.average = Average(self.average.horizon, about["average"], under_prefix("average", arrays))
-        self.pool.restore(under_prefix("pool", arrays))
-        self.next_snapshot = about["next_snapshot"]
+        actor, average = actor_weights(model), under_prefix("average", arrays)
+        if average:
+            average = take_weights(average, actor)
+        self.average = Average(self.average.horizon, about["average"], average)
+        self.pool.restore(under_prefix("pool", arrays), actor)
+        self.next_snapshot = take_count(about, "next_snapshot")
         self.door.env.np_random.bit_generator.state = about["rng"]
         model._last_obs = self.door.restore(under_prefix("tables", arrays))
         model._last_episode_starts = self.door.lengths == 0
-        model.num_timesteps, model._n_updates = about["decisions"], about["updates"]
+        model.num_timesteps, model._n_updates = take_count(about, "decisions"), take_count(about, "updates")
         model.ep_info_buffer, model.ep_success_buffer = (
-            deque(about["episodes"], maxlen=model._stats_window_size),
+            deque(
+                [{**e, "r": float(e["r"]), "l": take_count(e, "l")} for e in about["episodes"]],
+                maxlen=model._stats_window_size,
+            ),
             deque(),
         )
         load_torch_generator(arrays)

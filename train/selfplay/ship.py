@@ -14,8 +14,7 @@ from rich.console import Console
 
 from agents.learned.neural import RelativePolicy
 from train.core.config import load_config
-from train.core.loop import STATE, print_figures
-from train.core.state import load_state
+from train.core.loop import STATE, print_figures, resume
 from train.selfplay.judging import judge_agent, write_checkpoint
 from train.selfplay.options import Config, kinds_of
 from train.selfplay.ppo import MMD
@@ -28,8 +27,7 @@ def ship(run: Path, to: Path, games: int, title: str) -> dict[str, float]:
     """
     config = load_config(Config, run / "config.yaml", [f"evaluation.games={games}"])
     trainer = MMD(config)
-    arrays, about = load_state(run / STATE)
-    trainer.restore(arrays, about["trainer"])
+    resume(trainer, run / STATE)
     # the seed of training is the seed of its curve as well: these games are others
     figures = judge_agent(lambda: RelativePolicy(trainer.weights()), config.evaluation, config.run.seed + 1)
     write_checkpoint(

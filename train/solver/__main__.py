@@ -17,7 +17,7 @@ from agents.tabular.public_tree import PublicTree
 from perudo_env.engine.variant import as_variant
 from perudo_env.game.files import check_writable
 from train.core.progress import progress
-from train.solver.exact.payoffs import check_dice
+from train.solver.exact.payoffs import check_dice, check_numbers
 from train.solver.exact.rounds import BYTES_PER_ENTRY, Report, capped, print_report, solve_round
 
 
@@ -54,6 +54,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     o = parser.parse_args(arguments)
     try:
         v, dice = as_variant(o.variant), check_dice(o.dice)
+        check_numbers(seconds=o.seconds)
         if o.out is not None:
             check_writable(o.out)
         tree = PublicTree(capped(v), dice, o.palifico)

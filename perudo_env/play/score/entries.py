@@ -7,6 +7,7 @@ from dataclasses import asdict, dataclass, fields
 from typing import Any
 
 from perudo_env.engine.variant import MAX_SEATS, MIN_SEATS, RULE_TEXTS, Variant, parse_variant, variant
+from perudo_env.game.files import parse_json
 
 SCORINGS = ("places", "wins")
 MOST_LETTERS = 30
@@ -95,7 +96,7 @@ def from_json(kind: str, text: str) -> Entry:
     """The entry that :func:`to_json` wrote; raises ``ScoreError`` for anything else."""
     try:
         made: Any = KINDS[kind]
-        values = json.loads(text)
+        values = parse_json(text)
         if not isinstance(values, dict) or set(values) != {f.name for f in fields(made)}:
             raise ValueError
         entry: Entry = made(

@@ -53,9 +53,12 @@ def games(request: Request) -> Response:
 
 
 def game_of(request: Request, name: str) -> SavedGame:
-    """A game kept; 404 if there is none."""
+    """A game kept; 404 if there is none, or none that can be played again."""
     try:
-        return house_of(request).archive.read(name)
+        game = house_of(request).archive.read(name)
+        if not _steps(game.record):
+            raise ValueError("nobody did anything")
+        return game
     except (KeyError, ValueError):
         raise HTTPException(404, words_of(request).gettext("There is no such game.")) from None
 

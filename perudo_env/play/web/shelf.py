@@ -11,6 +11,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
+from perudo_env.game.files import read_json
 from perudo_env.play.archive import Archive
 from perudo_env.play.table import MakePolicy, Table
 from perudo_env.play.web.rooms import IDLE_SECONDS, Options, Room
@@ -52,8 +53,8 @@ class Shelf:
                 path.unlink()
                 continue
             try:
-                yield _room(json.loads(path.read_text(encoding="utf-8")), make, archive)
-            except (OSError, ValueError, KeyError, TypeError) as error:
+                yield _room(read_json(path), make, archive)
+            except (OSError, ValueError, LookupError, TypeError, AttributeError) as error:
                 _log.warning("%s is not a table that can be taken up again: %s", path, error)
 
 

@@ -95,6 +95,14 @@ def seat_view(table: npt.NDArray[np.float64], seat: int) -> npt.NDArray[np.float
     return table if seat == 0 else -table[::-1]
 
 
+def check_numbers(least: float = 0, most: float = np.inf, **given: float) -> None:
+    """Raise ``ValueError`` unless each number is finite, and from ``least`` to ``most``."""
+    for name, number in given.items():
+        if not (least <= number <= most and number < np.inf):
+            upper = f" to {most}" if most < np.inf else ""
+            raise ValueError(f"{name} = {number}: give a finite number from {least}{upper}")
+
+
 def check_dice(dice: Sequence[int]) -> tuple[int, int]:
     """``dice`` as a pair; raises ``ValueError`` for anything else."""
     pair = tuple(dice)

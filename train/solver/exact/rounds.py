@@ -7,22 +7,22 @@ only do as badly as by a wrong Dudo; the value is that of the game with them.
 
 from __future__ import annotations
 
-import os
 import sys
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Protocol
 
 import numpy as np
 import numpy.typing as npt
 
-from agents.core.npz import reading
+from agents.core.npz import Arrays, memory, reading
 from agents.tabular.policy import RoundTable, TabularPolicy
 from agents.tabular.public_tree import PublicTree
 from perudo_env.engine.variant import Variant, as_variant, variant
 from perudo_env.game.files import check_writable, writing
-from train.solver.exact.payoffs import State, check_dice, pay_table
+from train.solver.exact.payoffs import State, check_dice, check_numbers, pay_table
 from train.solver.exact.traverse import Traversal, Weights, compile_walks
 from train.solver.exact.walk import Do
 
@@ -38,11 +38,6 @@ Report = Callable[[int, float, float, float], None]  # iterations, seconds, lowe
 def capped(v: Variant) -> Variant:
     """The variant in which, with T0 the dice in play, no bid above them is left."""
     return variant(v, max_bid="starting_dice") if v.max_bid == "unbounded" else v
-
-
-def memory() -> int:
-    """The bytes of this machine's memory."""
-    return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
 
 
 class RoundSolver:
@@ -111,15 +106,12 @@ class RoundSolver:
     def load(self, path: Path | str) -> None:
         """Go on from a file of :meth:`save`; raises ``ValueError`` for any other, or one of another round."""
         with reading(path, "the state of a round's solution") as file:
-            what = str(file["variant"]), tuple(file["dice"].tolist()), bool(file["palifico"])
+            what = file.text("variant"), tuple(file.read("dice", (2,)).tolist()), bool(file.read("palifico", kinds="b"))
             if what != (str(self.tree.variant), self.tree.dice, self.tree.palifico):
                 raise ValueError(
                     f"{path} holds the round {what}, not {(str(self.tree.variant), self.tree.dice, self.tree.palifico)}"
                 )
-            for seat in (0, 1):
-                self.regrets[seat][:] = file[f"regrets{seat}"]
-                self.sums[seat][:] = file[f"sums{seat}"]
-            self.iterations = int(file["iterations"])
+            read_solution(self, file)
 
 
 def check_size(tree: PublicTree) -> None:
@@ -131,6 +123,30 @@ def check_size(tree: PublicTree) -> None:
             f"{need / 2**30:,.0f} GiB, this machine has {memory() / 2**30:,.0f}. Solve fewer dice; "
             f"{APPROXIMATE}"
         )
+
+
+class Solution(Protocol):
+    """What solvers keep: regrets and sums of both seats, and how many iterations made them."""
+
+    regrets: Weights
+    sums: Weights
+    iterations: int
+
+
+def read_solution(solver: Solution, file: Arrays) -> None:
+    """Take over what a file keeps; raises ``ValueError``, and leaves the solver as it was, where it does not fit."""
+    names = [f"{kind}{seat}" for kind in ("regrets", "sums") for seat in (0, 1)]
+    kept = (*solver.regrets, *solver.sums)
+    found = [file.read(name, array.shape, "f") for name, array in zip(names, kept, strict=True)]
+    iterations = int(file.read("iterations"))
+    for name, array in zip(names, found, strict=True):
+        if array.dtype != np.float32 or not np.isfinite(array).all() or (name.startswith("sums") and (array < 0).any()):
+            raise ValueError(f"{name} holds what is no finite number of type float32, or a negative sum")
+    if not 0 <= iterations < 2**53:
+        raise ValueError(f"{iterations} iterations cannot be")
+    for array, there in zip(found, kept, strict=True):
+        there[:] = array
+    solver.iterations = iterations
 
 
 @dataclass(frozen=True)
@@ -167,8 +183,7 @@ def solve_round(
     to, every ``save_every`` seconds and at the end. Raises ``ValueError`` for a round that cannot be or does not fit.
     """
     v, pair = as_variant(v), check_dice(dice)
-    if not (seconds >= 0 and target >= 0 and save_every >= 0):
-        raise ValueError(f"seconds = {seconds}, target = {target}, save_every = {save_every}: give numbers from 0")
+    check_numbers(seconds=seconds, target=target, save_every=save_every)
     if resume is not None:
         check_writable(resume)
     tree = PublicTree(capped(v), pair, palifico)

@@ -55,10 +55,13 @@ def compile_walks() -> None:
             Traversal(tree, np.zeros((2, 4)), dtype, 2, small=0).run(seat, Do.FOLLOW, (weights[0], weights[1]))
 
 
+MOST_THREADS = 1024  # each has room of its own
+
+
 def thread_count(threads: int | None) -> int:
-    """As many as asked for, by default one per core; raises ``ValueError`` below 1."""
-    if threads is not None and threads < 1:
-        raise ValueError(f"threads = {threads}: use a whole number from 1")
+    """As many as asked for, by default one per core; raises ``ValueError`` below 1, and for more than any machine has."""
+    if threads is not None and not 1 <= threads <= MOST_THREADS:
+        raise ValueError(f"threads = {threads}: use a whole number from 1 to {MOST_THREADS}")
     return threads or cpu_count() or 1
 
 

@@ -22,6 +22,7 @@ from agents.core.checkpoint import read_about
 from agents.tabular.policy import RoundTable
 from train.core.progress import progress
 from train.core.run import provenance
+from train.solver.exact.payoffs import check_numbers
 from train.solver.exact.rounding import rounded
 from train.solver.recall.solver import write_card
 
@@ -43,6 +44,7 @@ def condense(o: Options) -> int:
     """Write the folder; returns the bytes of its tables. Raises ``ValueError`` for what is not there."""
     if o.out.resolve() == o.teacher.resolve():
         raise ValueError(f"{o.out} is the teacher itself, whose tables would be lost: name another folder")
+    check_numbers(1, 2**16 - 1, levels=o.levels)
     read_about(o.network)
     what = read_about(o.teacher).get("what")
     found = {name: sorted((o.teacher / name).glob("*.npz")) for name in o.only}

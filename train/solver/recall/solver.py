@@ -27,10 +27,10 @@ import numpy.typing as npt
 import tyro
 from rich.console import Console
 
-from agents.core.npz import reading
+from agents.core.npz import memory, reading
 from agents.tabular.policy import RoundTable, TabularPolicy
 from agents.tabular.public_tree import PublicTree, hand_weights
-from agents.tabular.suffixes import suffix_graph
+from agents.tabular.suffixes import suffix_graph, suffix_sizes
 from perudo_env.engine.variant import as_variant, variant
 from perudo_env.game.files import check_writable, write_text, writing
 from perudo_env.policy import Policy
@@ -38,9 +38,9 @@ from train.core.progress import progress
 from train.core.run import provenance
 from train.evaluate.exploitability import MAX_STATES, find_agent, nash_conv
 from train.selfplay.pool import weights_hash
-from train.solver.exact.payoffs import State, check_dice, pay_table, seat_view
+from train.solver.exact.payoffs import State, check_dice, check_numbers, pay_table, seat_view
 from train.solver.exact.rounding import rounded
-from train.solver.exact.rounds import ALPHA, GAMMA, capped, memory
+from train.solver.exact.rounds import ALPHA, GAMMA, capped, read_solution
 from train.solver.exact.traverse import thread_count
 from train.solver.recall.fixed import fixed_table
 from train.solver.recall.lanes import LANES
@@ -76,11 +76,13 @@ class RecallSolver:
     ) -> None:  # fmt: skip
         if not 0 <= share < 1:
             raise ValueError(f"share = {share}: the share of the rounds with another agent is from 0 to below 1")
+        check_numbers(1, sample=sample)
+        check_numbers(0, 1, exploration=exploration)
         self.tree, self.recall, self.sample, self.exploration, self.seed = tree, recall, sample, exploration, seed
         self.iterations = 0
-        self.graph = suffix_graph(tree.graph, recall)
         self.groups = [-(-n // LANES) for n in tree.num_hands]
         self._check_size()
+        self.graph = suffix_graph(tree.graph, recall)
         self.deal = [hand_weights(d, tree.variant.num_faces) for d in tree.dice]
         self.counts = [tree.counts(0), tree.counts(1)]
         self.threads = thread_count(threads)
@@ -96,10 +98,11 @@ class RecallSolver:
         self.set_pay(pay)
 
     def _check_size(self) -> None:
-        need = 4 * sum(2 * g * LANES * int(n) for g, n in zip(self.groups, self.graph.num_rows, strict=True))
+        sizes = suffix_sizes(self.tree.graph, self.recall)
+        need = 4 * sum(2 * g * LANES * n for g, n in zip(self.groups, sizes.rows, strict=True))
         if need > 0.9 * memory():
             raise ValueError(
-                f"recall = {self.recall}: the tables of {self.num_states:,} information states need {need / 2**30:,.0f} GiB, "
+                f"recall = {self.recall}: the tables of {sum(n * h for n, h in zip(sizes.states, self.tree.num_hands, strict=True)):,} information states need {need / 2**30:,.0f} GiB, "
                 f"this machine has {memory() / 2**30:,.0f}: remember fewer bids"
             )
 
@@ -257,12 +260,10 @@ class RecallSolver:
     def load(self, path: Path | str) -> None:
         """Go on from a file of :meth:`save`; raises ``ValueError`` for any other, or one of another round or recall."""
         with reading(path, "the state of a recall-limited solution") as file:
-            if str(file["what"]) != self.what:
-                raise ValueError(f"{path} holds {str(file['what'])!r}, not {self.what!r}")
-            for seat in (0, 1):
-                self.regrets[seat][:] = file[f"regrets{seat}"]
-                self.sums[seat][:] = file[f"sums{seat}"]
-            self.iterations = int(file["iterations"])
+            what = file.text("what")
+            if what != self.what:
+                raise ValueError(f"{path} holds {what!r}, not {self.what!r}")
+            read_solution(self, file)
 
 
 # ---------------------------------------------------------------------------------------------- command line
@@ -291,6 +292,8 @@ class Options:
 def run(o: Options) -> dict[str, Any]:
     """Iterate for ``o.seconds`` and write the checkpoint; returns its card."""
     v, dice = capped(as_variant(o.variant)), check_dice(o.dice)
+    check_numbers(seconds=o.seconds, save_every=o.save_every, seed=o.seed)
+    check_numbers(1, 2**16 - 1, levels=o.levels)
     tree = PublicTree(v, dice, o.palifico)
     solver = RecallSolver(
         tree, pay_table(v, State(dice, 0, o.palifico)), o.recall, o.threads, sample=o.sample, exploration=o.exploration, seed=o.seed,
@@ -327,8 +330,7 @@ def compile_recall() -> None:
 
 def iterate_for(solver: RecallSolver, seconds: float, kept: Path | None = None, save_every: float = 120) -> float:
     """Iterate for so many seconds, with progress, keeping the state in a file; returns the seconds spent."""
-    if not seconds >= 0:
-        raise ValueError(f"seconds = {seconds}: give a number from 0")
+    check_numbers(seconds=seconds, save_every=save_every)
     compile_recall()
     begun = last = time.monotonic()
     with progress("seconds", max(1, round(seconds)), Console(stderr=True)) as advance:

@@ -29,13 +29,13 @@ import tyro
 
 from agents.tabular.policy import RoundTable, load_tables, table_key
 from agents.tabular.public_tree import PublicTree
-from agents.tabular.suffixes import suffix_graph
+from agents.tabular.suffixes import suffix_sizes
 from perudo_env.engine.variant import Variant, as_variant, variant
-from perudo_env.game.files import check_writable, write_text
+from perudo_env.game.files import check_writable, read_json, write_text
 from train.core.run import provenance
 from train.evaluate.exploitability import find_agent
 from train.solver.exact.match import Values, states_of, worth
-from train.solver.exact.payoffs import State, pay_table
+from train.solver.exact.payoffs import State, check_numbers, pay_table
 from train.solver.exact.rounding import LEVELS, rounded
 from train.solver.exact.rounds import BYTES_PER_ENTRY, RoundSolver, capped, print_report
 from train.solver.recall.solver import RecallSolver, iterate_for, write_card
@@ -105,8 +105,8 @@ def recall_of(o: Options, tree: PublicTree) -> int:
     """How many bids are remembered in a round: ``o.recall``, or as many more as ``o.max_states`` allows."""
     recall = o.recall
     while recall < tree.graph.quantity.max():
-        states = suffix_graph(tree.graph, recall + 1).num_states @ np.array(tree.num_hands)
-        if states > o.max_states:
+        states = suffix_sizes(tree.graph, recall + 1).states
+        if sum(n * hands for n, hands in zip(states, tree.num_hands, strict=True)) > o.max_states:
             break
         recall += 1
     return recall
@@ -130,6 +130,16 @@ def chained(plain: float, pay: npt.NDArray[np.float64]) -> float:
     return float((won + lost) / 2 + plain * (won - lost) / 2)
 
 
+def _are_solved(rounds: Any) -> bool:
+    numbers = ("value", "lower", "upper", "num_states", "seconds")
+    return isinstance(rounds, dict) and all(
+        isinstance(r, dict)
+        and {"method", *numbers} <= r.keys()
+        and all(isinstance(r[n], int | float) or (r[n] is None and n in ("lower", "upper")) for n in numbers)
+        for r in rounds.values()
+    )
+
+
 class Folder:
     """The checkpoint in the making: tables, and what is known of each, by sweep and name."""
 
@@ -147,10 +157,10 @@ class Folder:
 
     def _read(self) -> dict[str, Any]:
         try:
-            found: Any = json.loads(self.file.read_text(encoding="utf-8"))
+            found = read_json(self.file)
         except ValueError as error:
-            raise ValueError(f"{self.file} cannot be read as JSON ({error}): name another folder") from error
-        if not isinstance(found, dict) or not {"options", "rounds"} <= found.keys():
+            raise ValueError(f"{error}: name another folder") from error
+        if not {"options", "rounds"} <= found.keys() or not _are_solved(found["rounds"]):
             raise ValueError(f"{self.file} is none of this command's: name another folder")
         return found
 
@@ -168,6 +178,8 @@ class Folder:
 def run(o: Options) -> dict[str, Any]:
     """Solve all rounds; returns what ``values.json`` holds."""
     v = capped(variant(as_variant(o.variant), starting_dice=o.starting_dice))
+    check_numbers(seconds=o.seconds, target=o.target, exact_gib=o.exact_gib)
+    check_numbers(1, recall=o.recall, sweeps=o.sweeps, iterations=1 if o.iterations is None else o.iterations)
     if o.alone:
         return run_alone(o, v)
     if v.calza != "off" and v.palifico == "once":
