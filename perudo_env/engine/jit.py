@@ -15,9 +15,6 @@ import numpy as np
 from numba.core.dispatcher import Dispatcher
 
 jit_disabled = bool(getattr(numba.config, "DISABLE_JIT", 0))
-if jit_disabled:
-    # The random generator wraps around in 64 bits on purpose; plain NumPy scalars would warn of it.
-    np.seterr(over="ignore")
 
 
 def kernel(function: Callable[..., Any]) -> Any:
@@ -31,6 +28,11 @@ def kernel(function: Callable[..., Any]) -> Any:
     dispatcher: Any = numba.njit(cache=True, nogil=True)(function)
     dispatcher._cache._cache_file._source_stamp = _stamp(function)
     return dispatcher
+
+
+def wrapping_kernel(function: Callable[..., Any]) -> Any:
+    """A kernel whose unsigned words wrap around on purpose; without the compiler NumPy would warn of it, as it does elsewhere."""
+    return np.errstate(over="ignore")(function) if jit_disabled else kernel(function)
 
 
 def _stamp(function: Callable[..., Any]) -> str:
