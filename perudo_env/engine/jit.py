@@ -19,7 +19,8 @@ import numpy as np
 from numba.core.caching import FunctionCache
 from numba.core.dispatcher import Dispatcher
 
-jit_disabled = bool(getattr(numba.config, "DISABLE_JIT", 0))
+_CONFIG: Any = numba.config
+jit_disabled = bool(getattr(_CONFIG, "DISABLE_JIT", 0))
 
 
 def kernel(function: Callable[..., Any]) -> Any:
@@ -113,15 +114,15 @@ def _cache_of(function: Callable[..., Any]) -> _KernelCache | None:
     """Where a kernel is kept: where numba would, or in a temporary folder, or nowhere; of the last two a line tells."""
     with suppress(RuntimeError):  # numba has found no folder to write in
         return _KernelCache(function)
-    before = numba.config.CACHE_DIR
+    before = _CONFIG.CACHE_DIR
     try:
-        numba.config.CACHE_DIR = str(_temporary_folder())
+        _CONFIG.CACHE_DIR = str(_temporary_folder())
         found = _KernelCache(function)
     except (OSError, RuntimeError):
         _say(f"{_READ_ONLY}, so every process compiles the rules again; NUMBA_CACHE_DIR may name a folder for them")
         return None
     finally:
-        numba.config.CACHE_DIR = before
+        _CONFIG.CACHE_DIR = before
     _say(f"{_READ_ONLY}, so compiled rules are kept in {_temporary_folder()}; NUMBA_CACHE_DIR may name another folder")
     return found
 
