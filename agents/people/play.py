@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import tyro
 
 from agents.people.levels import lineup
+from perudo_env.game.printing import printing
 from perudo_env.play.lineup import Lineup
 from perudo_env.play.table import Player, Table
 
@@ -75,6 +76,12 @@ def _in_terminal(options: Play) -> int:
     from perudo_env.play.terminal.telling import Manner, seated
     from perudo_env.play.words import words
 
+    if not options.plain and not all(stream.isatty() for stream in (sys.stdin, sys.stdout, sys.stderr)):
+        print(
+            "agents.people.play: --terminal needs a terminal, and this is a pipe or a file: use --plain",
+            file=sys.stderr,
+        )
+        return 2
     house = lineup()
     language = language_of(options.lang)
 
@@ -139,4 +146,5 @@ def warm_up(known: Lineup) -> None:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    with printing():
+        sys.exit(main())
