@@ -38,19 +38,20 @@ def _any(words: Iterable[str]) -> str:
 _SCALES = "hundreds?|thousands?|millions?|dozens?|cents?|mille|(?:di|vingt|cent)aines?|douzaines?"
 _NUMBER = rf"(?:\d+|(?<!\w)(?:{_any(NUMERALS)})(?!\w))"
 _SIGN = "[-+~±−–‐‑‒]"
+_GAP = r"[^\w+~±−–‐‑‒-]"  # neither a letter nor a sign
 _TOKEN = re.compile("[0-9]+|[a-z]+")
 _JOINT = re.compile("(?<=[a-z])[- \n](?=[a-z])")  # between the words of one number
 # What may stand between quantity and face: 5x3; 5 dice of face 3; 5 of 3; {"quantity": 5, "face": 3}; or nothing.
 _LINK = re.compile(
     r"\s*[x*×]\s*|\s*(?:dice|die|des?)\s+(?:(?:of|de|showing|montrant)\s+(?:face\s+)?|face\s+)"
-    r"|\s+(?:of|de)\s+|\W+(?:face|value|valeur)\W+|\s*"
+    rf"|\s+(?:of|de)\s+|{_GAP}+(?:face|value|valeur){_GAP}+|\s*"
 )
 # "As" is a Paco only where nothing follows, and so is a digit after "of" a face: not "five as well", not "2 of 3 seats".
-_FACE = re.compile(rf"(?P<digits>[0-9]+)(?P<s>'?s)?(?!\w)|(?:{_any(f for f in _FACES if f != 'as')})(?!\w)|as(?! ?\w)")
-# Two numbers and nothing between them are a bid only where it says so: ``[Bid: 5, 3]``.
-_PAIR = re.compile(
-    r"(?<!\w)(?:bid|enchere|annonce|mise)[^\w+~±−–‐‑‒-]*(?P<q>[0-9]+)[\s,;]+(?P<f>[0-9]+)(?! ?\w|[\s,;]+[0-9])"
+_FACE = re.compile(
+    rf"(?P<digits>{_SIGN}?[0-9]+)(?P<s>'?s)?(?!\w)|(?:{_any(f for f in _FACES if f != 'as')})(?!\w)|as(?! ?\w)"
 )
+# Two numbers and nothing between them are a bid only where it says so: ``[Bid: 5, 3]``.
+_PAIR = re.compile(rf"(?<!\w)(?:bid|enchere|annonce|mise){_GAP}*(?P<q>[0-9]+)[\s,;]+(?P<f>[0-9]+)(?! ?\w|[\s,;]+[0-9])")
 _CALL = re.compile(rf"(?<![\w-])(?P<call>{_any(_CALLS)})(?![\w-]|'\w| (?:pas|point|jamais|plus)\b)")
 
 # What before a quantity, or after a face, says that it is only a part of something else.

@@ -184,6 +184,9 @@ SAID: dict[str, Action | None] = {
     "moins trois deux": REFUSED,
     "[Bid: -5, 3]": REFUSED,
     '{"quantity": -5, "face": 3}': REFUSED,
+    '{"quantity": 5, "face": -3}': REFUSED,
+    "3x2 would be too timid: 3x-2": REFUSED,
+    "5 dice of face -3": REFUSED,
     "Well:\n- 5x3": Bid(5, 3),  # the dash of a list
     "My bid — 5x3 — stands": Bid(5, 3),
     # a bracket with anything in it is final
