@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import os
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -11,10 +10,12 @@ from pathlib import Path
 from perudo_env.engine.variant import SWITCHES, VARIANTS, parse_variant, shown
 from perudo_env.game.clauses import LANGUAGES
 from perudo_env.game.game import Game
+from perudo_env.game.printing import printing
 
 EXAMPLE = "classic 22344/13566/23456/12455 opener=0 5x4"
 
 
+@printing()
 def main(argv: Sequence[str] | None = None) -> int:
     """Run one command; returns 0, or 2 after a word on stderr if what was asked for cannot be."""
     parser = _parser()
@@ -25,14 +26,11 @@ def main(argv: Sequence[str] | None = None) -> int:
     if rest:
         args.actions += rest
     try:
-        print(args.run(args))
+        text = args.run(args)
     except (ValueError, OSError, ImportError) as error:
-        if isinstance(error, BrokenPipeError):
-            # whoever reads, `head` for one, has seen enough; the interpreter flushes stdout once more at exit
-            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-            return 0
         print(f"perudo: {error}", file=sys.stderr)
         return 2
+    print(text)
     return 0
 
 

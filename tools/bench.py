@@ -29,6 +29,7 @@ from rich.console import Console
 from rich.table import Table
 
 from perudo_env import Batch, perudo_v0
+from perudo_env.game.printing import printing
 from train.core.progress import progress
 
 SEED = 1
@@ -292,4 +293,5 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    with printing():
+        sys.exit(main())

@@ -21,6 +21,7 @@ from typing import Annotated, Any
 import numpy as np
 import tyro
 
+from perudo_env.game.printing import printing
 from train.core.backends import Backend, BackendError, Name, open_backend
 from train.core.config import load_config
 from train.evaluate.results import Cell, ResultsFile
@@ -193,4 +194,5 @@ def report(rows: list[Row], serial: Serial, games: int, tables: int, note: str) 
 
 
 if __name__ == "__main__":
-    sys.exit(tyro.cli(main, prog="python -m tools.scaling"))
+    with printing():
+        sys.exit(tyro.cli(main, prog="python -m tools.scaling"))

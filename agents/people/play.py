@@ -13,6 +13,7 @@ import tyro
 
 from agents.people.levels import lineup
 from perudo_env.game.files import is_folder
+from perudo_env.game.printing import printing
 from perudo_env.play.lineup import Lineup
 from perudo_env.play.table import Player, Table
 
@@ -76,6 +77,12 @@ def _in_terminal(options: Play) -> int:
     from perudo_env.play.terminal.telling import Manner, seated
     from perudo_env.play.words import words
 
+    if not options.plain and not all(stream.isatty() for stream in (sys.stdin, sys.stdout, sys.stderr)):
+        print(
+            "agents.people.play: --terminal needs a terminal, and this is a pipe or a file: use --plain",
+            file=sys.stderr,
+        )
+        return 2
     house = lineup()
     language = language_of(options.lang)
 
@@ -145,4 +152,5 @@ def warm_up(known: Lineup) -> None:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    with printing():
+        sys.exit(main())

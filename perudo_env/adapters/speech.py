@@ -1,27 +1,26 @@
-"""What somebody said, read as an action: ``I think not. [5x3]``, ``cinq trois``, ``je doute``.
+"""What somebody said, read as an action: ``I think not. [5x3]``, ``vingt-sept Pacos``, ``je doute``.
 
-The last answer in square brackets counts; without brackets, the last line that says anything.
+The last answer in square brackets counts, whatever it holds; without brackets, the whole text, which may speak of one
+action only. What looks like a bid and is none (``-3x2``, ``5x7``, ``a hundred threes``) is refused, never read in part.
 """
 
 from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from contextlib import suppress
 
+from perudo_env.adapters.numerals import MOST_WORDS, NUMERALS
 from perudo_env.engine.actions import DUDO, PACO, PASS, Action, Call
 from perudo_env.game.clauses import LANGUAGES
 from perudo_env.game.notation import NotationError, parse_action
 
-_NUMBERS = (
-    "one|un|une two|deux three|trois four|quatre five|cinq six seven|sept eight|huit nine|neuf ten|dix eleven|onze "
-    "twelve|douze thirteen|treize fourteen|quatorze fifteen|quinze sixteen|seize seventeen|dix-sept eighteen|dix-huit "
-    "nineteen|dix-neuf twenty|vingt"
-)
-_QUANTITIES = {word: n for n, words in enumerate(_NUMBERS.split(), 1) for word in words.split("|")}
+MOST_HEARD = 10_000
+"""Of a longer answer only so many characters, the last ones, are heard, and there only what is in brackets."""
+
 _FACES = {
-    **{word: n for word, n in _QUANTITIES.items() if n <= 6},
+    **{word: n for word, n in NUMERALS.items() if 1 <= n <= 6},
     **{word: n for n, word in enumerate(("ones", "twos", "threes", "fours", "fives", "sixes"), 1)},
     **dict.fromkeys(("p", "paco", "pacos", "ace", "aces", "as"), PACO),
 }  # fmt: skip
@@ -36,22 +35,47 @@ def _any(words: Iterable[str]) -> str:
     return "|".join(sorted(words, key=len, reverse=True))
 
 
-_QUANTITY = rf"(?P<q>\d+(?!\d)|{_any(_QUANTITIES)})"
-_FACE = rf"(?P<f>\d+(?:'?s)?|{_any(_FACES)})"
-# What may stand between the two: 5x3; 5 dice of face 3; 5 of 3; {"quantity": 5, "face": 3}; or nothing before a word.
-_LINK = (
-    r"(?P<link>\s*[x*×]\s*|\s*(?:dice|die|des?)\s+(?:(?:of|de|showing|montrant)\s+(?:face\s+)?|face\s+)"
-    r"|\s+(?:of|de)\s+|\W+(?:face|value|valeur)\W+|\s*)"
+_SCALES = "hundreds?|thousands?|millions?|dozens?|cents?|mille|(?:di|vingt|cent)aines?|douzaines?"
+_NUMBER = rf"(?:\d+|(?<!\w)(?:{_any(NUMERALS)})(?!\w))"
+_SIGN = "[-+~±−–‐‑‒]"
+_GAP = r"[^\w+~±−–‐‑‒-]"  # neither a letter nor a sign
+_TOKEN = re.compile("[0-9]+|[a-z]+")
+_JOINT = re.compile("(?<=[a-z])[- \n](?=[a-z])")  # between the words of one number
+# What may stand between quantity and face: 5x3; 5 dice of face 3; 5 of 3; {"quantity": 5, "face": 3}; or nothing.
+_LINK = re.compile(
+    r"\s*[x*×]\s*|\s*(?:dice|die|des?)\s+(?:(?:of|de|showing|montrant)\s+(?:face\s+)?|face\s+)"
+    rf"|\s+(?:of|de)\s+|{_GAP}+(?:face|value|valeur){_GAP}+|\s*"
 )
-_BID = re.compile(rf"(?<!\w)(?<!\d[.,]){_QUANTITY}{_LINK}{_FACE}(?!\w)")
+# "As" is a Paco only where nothing follows, and so is a digit after "of" a face: not "five as well", not "2 of 3 seats".
+_FACE = re.compile(
+    rf"(?P<digits>{_SIGN}?[0-9]+)(?P<s>'?s)?(?!\w)|(?:{_any(f for f in _FACES if f != 'as')})(?!\w)|as(?! ?\w)"
+)
 # Two numbers and nothing between them are a bid only where it says so: ``[Bid: 5, 3]``.
-_PAIR = re.compile(r"(?:bid|enchere|annonce|mise)\W*(?P<q>\d+)[\s,;]+(?P<f>\d+)(?!\w)")
-_CALL = re.compile(rf"(?<!\w)(?P<call>{_any(_CALLS)})(?!\w)")
-_NOT = re.compile(r"(?:\bnot|n't|\bnever|\bne|\bn'|\bpas|\bjamais|\bno)\W+(?:\w+\W+){0,2}$")
+_PAIR = re.compile(rf"(?<!\w)(?:bid|enchere|annonce|mise){_GAP}*(?P<q>[0-9]+)[\s,;]+(?P<f>[0-9]+)(?! ?\w|[\s,;]+[0-9])")
+_CALL = re.compile(rf"(?<![\w-])(?P<call>{_any(_CALLS)})(?![\w-]|'\w| (?:pas|point|jamais|plus)\b)")
+
+# What before a quantity, or after a face, says that it is only a part of something else.
+_PART_BEFORE = re.compile(
+    rf"(?:{_SIGN}|[−±] ?|^\s*{_SIGN}\s*|\d[.,:/'])$"
+    rf"|{_NUMBER}(?: ?(?:{_SIGN}|[*/^=,&]) ?| (?:and|or|to|by|times|et|ou|a|sur|fois|point|virgule) | )$"
+    rf"|(?<!\w)(?:{_SCALES}|minus|negative|plus|(?<!au )moins|than|twice|thrice|double|triple|half|demie?)[ -](?:(?:and|of|et|de) )?$"
+)
+_PART_AFTER = re.compile(
+    rf"[.,:'][0-9]|\s*(?:{_SIGN}|[*/^=×x])\s*\d|\s*%|[ -](?:{_NUMBER}|(?:{_SCALES})(?!\w))| (?:or|ou|to|a) {_NUMBER}"
+)
+_NOT = re.compile(
+    r"(?:\b(?:not|never|no|cannot|nor|neither|without|ne|pas|jamais|sans|ni|n(?=')|(?:instead|rather) (?:of|than)|plutot que)|n't)"
+    r"[^\w.,;:!?\n]+(?:(?!but\b|mais\b)\w+[^\w.,;:!?\n]+){0,2}$"
+)
+_REACH = 60  # how far back a word may change the meaning of another
 
 _UNREADABLE = (
     "there is no action in the answer: end with one in brackets, like [5x3], [3P] or [dudo]",
     "il n'y a pas d'action dans la réponse : terminez par une entre crochets, comme [5x3], [3P] ou [dudo]",
+)
+_WRONG = (
+    "{!r} is not an action: end with one in brackets, like [5x3], [3P] or [dudo]",
+    "{!r} n'est pas une action : terminez par une entre crochets, comme [5x3], [3P] ou [dudo]",
 )
 _AMBIGUOUS = (
     "the answer says more than one thing ({}): end with one action in brackets",
@@ -62,35 +86,92 @@ _AMBIGUOUS = (
 def hear(text: str, language: str = "en") -> Action:
     """The action that ``text`` says, in either language.
 
-    Raises ``NotationError`` in ``language`` where it says none, or several.
+    Raises ``NotationError`` in ``language`` where it says none, several, or something that is not an action.
     """
     index = LANGUAGES.index(language)
-    plain = _plain(text) if isinstance(text, str) else ""
-    for part in [*reversed(re.findall(r"\[([^\[\]]*)\]", plain)), *reversed(plain.splitlines())]:
-        found = _actions(part)
-        if len(found) > 1:
-            raise NotationError(_AMBIGUOUS[index].format(", ".join(map(str, found))))
-        if found:
-            return found[0]
-    raise NotationError(_UNREADABLE[index])
+    text = text if isinstance(text, str) else ""
+    part = _plain(text[-MOST_HEARD:])
+    bracketed = [inside for inside in re.findall(r"\[([^\[\]]*)(?:\]|\Z)", part) if inside.strip()]
+    if bracketed:
+        part = bracketed[-1]
+    elif len(text) > MOST_HEARD:
+        part = ""
+    with suppress(NotationError):
+        return parse_action(part)
+    found = list(dict.fromkeys(_said(part)))
+    if len(found) > 1:
+        raise NotationError(_AMBIGUOUS[index].format(", ".join(map(str, [*found[:4], *["..."] * (len(found) > 4)]))))
+    if not found:
+        raise NotationError(_UNREADABLE[index])
+    if isinstance(found[0], str):
+        raise NotationError(_WRONG[index].format(found[0][:_REACH]))
+    return found[0]
 
 
 def _plain(text: str) -> str:
-    """Lower case without accents, so that a tired keyboard is understood."""
-    letters = unicodedata.normalize("NFKD", text.replace("’", "'").lower())
-    return "".join(c for c in letters if not unicodedata.combining(c))
+    """Lower case without accents, so that a tired keyboard is understood; wide letters and digits become plain ones.
+
+    Raised and lowered digits and fractions stay what they are: ``5½`` is not 51/2.
+    """
+    letters: list[str] = []
+    for letter in text.replace("’", "'").lower():
+        keep = unicodedata.decomposition(letter).startswith(("<super>", "<sub>", "<fraction>", "<circle>"))
+        letters += letter if keep else unicodedata.normalize("NFKD", letter)
+    spoken = "".join(c for c in letters if not unicodedata.combining(c) and unicodedata.category(c) != "Cf")
+    return re.sub(r"[^\S\n]+", " ", spoken)
 
 
-def _actions(part: str) -> list[Action]:
-    """The different actions that a part of an answer speaks of."""
-    with suppress(NotationError):
-        return [parse_action(part)]
-    found: list[Action] = []
-    bids = [m for m in _BID.finditer(part) if m["link"].strip() or not m["f"].isdigit()]
-    for match in [*bids, *_PAIR.finditer(part)]:
-        quantity = _QUANTITIES.get(match["q"]) or match["q"]
-        face = _FACES.get(match["f"]) or match["f"].rstrip("s'")
-        with suppress(NotationError):
-            found.append(parse_action(f"{quantity}x{face}"))
-    found += [_CALLS[m["call"]] for m in _CALL.finditer(part) if not _NOT.search(part[: m.start()])]
-    return list(dict.fromkeys(found))
+def _said(part: str) -> Iterator[Action | str]:
+    """The actions that an answer speaks of, and what looks like a bid in it and is none, as it was said."""
+    pairs = ((m.start("q"), m.end("f"), m["q"], m["f"]) for m in _PAIR.finditer(part))
+    read = 0
+    for start, end, quantity, face in (*_bids(part), *pairs):
+        if _NOT.search(part, max(0, start - _REACH), start):
+            continue
+        before = _PART_BEFORE.search(part, max(read, start - _REACH), start)
+        after = _PART_AFTER.match(part, end)
+        read = end
+        if before or after:
+            yield part[before.start() if before else start : after.end() if after else end].strip()
+            continue
+        try:
+            yield parse_action(f"{quantity}x{face}")
+        except NotationError:
+            yield part[start:end]
+    for match in _CALL.finditer(part):
+        if not _NOT.search(part, max(0, match.start() - _REACH), match.start()):
+            yield _CALLS[match["call"]]
+
+
+def _bids(part: str) -> Iterator[tuple[int, int, str, str]]:
+    """What looks like a bid: where it begins and ends, its quantity and its face in digits."""
+    tokens = list(_TOKEN.finditer(part))
+    past = 0  # what has been read
+    for i, token in enumerate(tokens):
+        start = token.start()
+        end, quantity = _number(part, tokens, i)
+        if not quantity or start < past or part[start - 1 : start].isalnum():
+            continue
+        past = end
+        link = _LINK.match(part, end)
+        assert link is not None  # it may be empty
+        face = _FACE.match(part, link.end())
+        if face is None:
+            continue
+        if face["digits"] and not face["s"]:
+            between = link[0].strip()
+            if not between or (between in ("of", "de") and re.match(r" ?\w", part[face.end() : face.end() + 2])):
+                continue
+        past = face.end()
+        yield start, past, quantity, face["digits"] or str(_FACES[face[0]])
+
+
+def _number(part: str, tokens: list[re.Match[str]], i: int) -> tuple[int, str]:
+    """Where the number that begins with a token ends, and what it is in digits; "" for none. Of several the longest."""
+    if tokens[i][0].isdigit():
+        return tokens[i].end(), tokens[i][0]
+    for last in reversed(tokens[i : i + MOST_WORDS]):
+        value = NUMERALS.get(_JOINT.sub("", part[tokens[i].start() : last.end()]))
+        if value is not None:
+            return last.end(), str(value)
+    return 0, ""

@@ -106,13 +106,13 @@ def encode(s: Record, viewer: int, switches: np.ndarray, seats: int, quantities:
     ``switches`` is :func:`encode_switches` of its variant. Blocks follow in LAYOUT's order.
     """
     out[:] = 0
-    n = s["num_seats"]
+    n = int(s["num_seats"])
     for f in range(MAX_FACES):
         for k in range(s["hands"][viewer, f]):
             out[f * MAX_STARTING_DICE + k] = 1
     at = MAX_FACES * MAX_STARTING_DICE
     for seat in range(n):
-        r = (seat - viewer) % n
+        r = int(seat - viewer) % n
         if s["dice_counts"] == _PUBLIC or r == 0:
             for k in range(s["dice"][seat]):
                 out[at + r * MAX_STARTING_DICE + k] = 1
@@ -131,7 +131,7 @@ def encode(s: Record, viewer: int, switches: np.ndarray, seats: int, quantities:
     at += _NUM_SWITCH_BITS
     if s["num_bids"] == 0:
         return
-    out[at + s["bids"][s["num_bids"] - 1] - FIRST_BID] = 1
+    out[at + int(s["bids"][s["num_bids"] - 1]) - FIRST_BID] = 1
     at += quantities * MAX_FACES
     for i in range(s["num_bids"]):
-        out[at + (s["bids"][i] - FIRST_BID) * seats + (s["bidders"][i] - viewer) % n] = 1
+        out[at + (int(s["bids"][i]) - FIRST_BID) * seats + int(s["bidders"][i] - viewer) % n] = 1

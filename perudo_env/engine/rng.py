@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from perudo_env.engine.jit import kernel
+from perudo_env.engine.jit import kernel, wrapping_kernel
 
 _GOLDEN = np.uint64(0x9E3779B97F4A7C15)
 _MIX1 = np.uint64(0xBF58476D1CE4E5B9)
@@ -23,7 +23,7 @@ NEXT_GAME = -3
 RANDOM_PLAY = -4
 
 
-@kernel
+@wrapping_kernel
 def mix(word: np.uint64) -> np.uint64:
     """Scramble 64 bits; a bijection."""
     word = (word ^ (word >> _U30)) * _MIX1
@@ -31,7 +31,7 @@ def mix(word: np.uint64) -> np.uint64:
     return word ^ (word >> _U31)
 
 
-@kernel
+@wrapping_kernel
 def draw(seed: np.uint64, stream: int, index: int, count: int) -> np.uint64:
     """The ``count``-th word of (stream, index) in the game of ``seed``."""
     word = mix(seed + _GOLDEN * np.uint64(stream + 16))

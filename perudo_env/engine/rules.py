@@ -2,6 +2,9 @@
 
 Legality is stated by :func:`why_illegal` alone; masks, error messages and lists of legal actions all ask it.
 Nothing here knows of environments or of text.
+
+Fields of a record are narrow: compiled, a sum of them is 64 bits wide, but without the compiler it would stay int8 and
+overflow at large tables. So what is read to count with becomes an ``int`` where it is read.
 """
 
 from __future__ import annotations
@@ -76,7 +79,7 @@ def dice_in_play(s: Record) -> int:
     """The number of dice on the whole table."""
     total = 0
     for seat in range(s["num_seats"]):
-        total += s["dice"][seat]
+        total += int(s["dice"][seat])
     return total
 
 
@@ -85,7 +88,7 @@ def max_quantity(s: Record) -> int:
     """The highest quantity that may be bid in this round."""
     if s["max_bid"] == DICE_IN_PLAY:
         return dice_in_play(s)
-    total: int = s["total_at_start"]
+    total = int(s["total_at_start"])
     return 2 * total + 1 if s["max_bid"] == UNBOUNDED else total
 
 
@@ -107,12 +110,12 @@ def bidding(s: Record) -> Bidding:
     """What decides which bids are legal now."""
     quantity, face = 0, 0
     if s["num_bids"] > 0:
-        standing = s["bids"][s["num_bids"] - 1]
+        standing = int(s["bids"][s["num_bids"] - 1])
         quantity, face = quantity_of(standing), face_of(standing)
     is_palifico = s["is_palifico"] != 0
     paco_may_open = is_palifico or s["paco_open"] == PACO_OPEN_ALWAYS
     return Bidding(
-        s["num_faces"], max_quantity(s), quantity, face, s["raise_rule"], s["paco_bids"], paco_may_open, is_palifico
+        int(s["num_faces"]), max_quantity(s), quantity, face, s["raise_rule"], s["paco_bids"], paco_may_open, is_palifico
     )  # fmt: skip
 
 
@@ -342,9 +345,9 @@ def matches(s: Record, bid: int) -> int:
     wild = s["pacos_wild"] and not s["is_palifico"] and face != PACO
     count = 0
     for seat in range(s["num_seats"]):
-        count += s["hands"][seat, face - 1]
+        count += int(s["hands"][seat, face - 1])
         if wild:
-            count += s["hands"][seat, PACO - 1]
+            count += int(s["hands"][seat, PACO - 1])
     return count
 
 
@@ -454,7 +457,7 @@ def settle(s: Record, seat: int, change: int) -> None:
 @kernel
 def end_round(s: Record, how: int, caller: int) -> None:
     """Reveal, count, and :func:`settle` whose die is at stake."""
-    bid = s["bids"][s["num_bids"] - 1]
+    bid = int(s["bids"][s["num_bids"] - 1])
     count = matches(s, bid)
     quantity = quantity_of(bid)
     s["last_end"] = how

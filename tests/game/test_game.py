@@ -1,4 +1,4 @@
-"""Game: what it refuses and how, copies, seeds, and the engine without its compiler."""
+"""Game: what it refuses and how, copies, and seeds."""
 
 from __future__ import annotations
 
@@ -26,32 +26,18 @@ for variant, seats in (("classic", 3), ("box:calza=anyone,starting_dice=2", 3), 
 """
 
 
-def records(**environment: str) -> str:
-    """The records of some seeded games, played in another process."""
+def test_seeds_give_the_same_game_in_another_process() -> None:
     run = subprocess.run(
         [sys.executable, "-c", GAME],
-        env=os.environ | environment,
+        env=os.environ | {"PYTHONHASHSEED": "1"},
         capture_output=True,
         text=True,
         check=True,
         timeout=300,
     )
-    return run.stdout
-
-
-@pytest.fixture(scope="module")
-def elsewhere() -> str:
-    return records(PYTHONHASHSEED="1")
-
-
-def test_seeds_give_the_same_game_in_another_process(elsewhere: str) -> None:
     games = (("classic", 3), ("box:calza=anyone,starting_dice=2", 3), ("evening:starting_dice=2", 2), ("joker", 2))
     here = [play_out(Game(v, n, seed=77), random.Random(5)).record() for v, n in games]
-    assert "\n".join(here) + "\n" == elsewhere
-
-
-def test_the_engine_runs_without_its_compiler_and_plays_the_same(elsewhere: str) -> None:
-    assert records(NUMBA_DISABLE_JIT="1") == elsewhere
+    assert "\n".join(here) + "\n" == run.stdout
 
 
 @pytest.mark.parametrize("preset", PRESETS)

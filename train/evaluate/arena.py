@@ -30,6 +30,7 @@ from rich.console import Console
 
 import agents as registry
 from perudo_env.engine.variant import Variant, parse_variant, table_size
+from perudo_env.game.printing import printing
 from perudo_env.policy import Policy
 from train.core.backends import BackendError, Name, open_backend
 from train.core.progress import progress
@@ -202,4 +203,5 @@ def main(args: list[str] | None = None) -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    with printing():
+        sys.exit(main())

@@ -29,6 +29,7 @@ from rich.console import Console
 
 import agents as registry
 from perudo_env.engine.variant import RULE_TEXTS
+from perudo_env.game.printing import printing
 from train.core.run import provenance
 from train.evaluate.benchmark_tasks import VERSION, Task, run_tasks
 from train.report.arena import distinct
@@ -141,4 +142,5 @@ def main(args: list[str] | None = None) -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    with printing():
+        sys.exit(main())

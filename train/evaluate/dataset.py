@@ -30,6 +30,7 @@ from perudo_env.engine.batch import observe_row
 from perudo_env.engine.observation import Layout, encode_switches, layout
 from perudo_env.engine.variant import as_variant, table_size
 from perudo_env.game.game import Game
+from perudo_env.game.printing import printing
 
 TYPES = {
     "observation": np.int8, "action_mask": np.int8, "action": np.int16, "returns": np.float32, "seat": np.int8,
@@ -230,4 +231,5 @@ def main(arguments: list[str] | None = None) -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    with printing():
+        sys.exit(main())

@@ -15,6 +15,7 @@ import tyro
 from agents.people.levels import LEVELS, MEASURED, make
 from perudo_env.engine.variant import as_variant, table_size
 from perudo_env.game.files import write_text
+from perudo_env.game.printing import printing
 from train.core.progress import progress
 from train.evaluate.standings import one_against_rest
 
@@ -67,4 +68,5 @@ def main(args: list[str] | None = None) -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    with printing():
+        sys.exit(main())

@@ -29,6 +29,7 @@ from agents.search.hand_beliefs import HandBeliefs
 from agents.search.lookahead import Effort, Lookahead, last_returns
 from perudo_env.engine.batch import Batch, open_row
 from perudo_env.engine.variant import Variant, as_variant, parse_variant, table_size
+from perudo_env.game.printing import printing
 from perudo_env.policy import Policy, sample
 from train.core.progress import progress
 from train.evaluate.statistics import Estimate, mean_estimate
@@ -218,4 +219,5 @@ def main(args: Sequence[str] | None = None) -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    with printing():
+        sys.exit(main())

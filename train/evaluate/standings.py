@@ -15,6 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from perudo_env.engine.variant import Variant
+from perudo_env.game.printing import printing
 from perudo_env.policy import Policy
 from train.core.rollout import Played, SeatArray, play, rotations
 from train.evaluate.statistics import Estimate, ratio_estimate, share_estimate
@@ -172,4 +173,5 @@ def one_against_rest(
 if __name__ == "__main__":
     from train.evaluate.tournament import command
 
-    sys.exit(command())
+    with printing():
+        sys.exit(command())

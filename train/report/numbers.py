@@ -25,6 +25,7 @@ from agents.tabular.policy import TabularPolicy
 from agents.tabular.public_tree import PublicTree
 from perudo_env.engine.variant import RULE_TEXTS, VARIANTS, parse_variant, variant
 from perudo_env.game.files import read_json, write_text
+from perudo_env.game.printing import printing
 from train.core.progress import progress
 from train.core.run import provenance
 from train.evaluate.exploitability import find_agent, nash_conv
@@ -226,4 +227,5 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    with printing():
+        sys.exit(main())

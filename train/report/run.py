@@ -22,6 +22,7 @@ from rich.console import Console
 import agents as registry
 from agents.core.checkpoint import ABOUT, read_about
 from perudo_env.engine.variant import Variant, parse_variant
+from perudo_env.game.printing import printing
 from perudo_env.policy import Policy
 from train.core.progress import progress
 from train.evaluate.habits import BLUFF, KINDS, Habits, habits
@@ -223,4 +224,5 @@ def main(args: list[str] | None = None) -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    with printing():
+        sys.exit(main())

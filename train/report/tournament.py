@@ -15,6 +15,7 @@ import numpy as np
 import tyro
 from rich.table import Table
 
+from perudo_env.game.printing import printing
 from train.core.rollout import Played
 from train.evaluate.ratings import Ratings, rate
 from train.evaluate.results import Cell, ResultsFile, Work
@@ -242,4 +243,5 @@ def main(results: tyro.conf.Positional[Path], out: tyro.conf.Positional[Path] = 
 
 
 if __name__ == "__main__":
-    sys.exit(tyro.cli(main, prog="python -m train.report.tournament"))
+    with printing():
+        sys.exit(tyro.cli(main, prog="python -m train.report.tournament"))

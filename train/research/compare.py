@@ -22,6 +22,7 @@ from rich.console import Console
 
 from agents.tabular.public_tree import PublicTree
 from perudo_env.engine.variant import as_variant, nearest, parse_variant
+from perudo_env.game.printing import printing
 from perudo_env.policy import UniformPolicy
 from train.core.config import Section, load_config
 from train.core.run import draw_comparison, open_run, write_csv
@@ -215,4 +216,5 @@ def main(
 
 
 if __name__ == "__main__":
-    sys.exit(tyro.cli(main, prog="python -m train.research.compare"))
+    with printing():
+        sys.exit(tyro.cli(main, prog="python -m train.research.compare"))

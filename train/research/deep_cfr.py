@@ -23,6 +23,7 @@ from pydantic import Field
 from rich.console import Console
 from torch import Tensor
 
+from perudo_env.game.printing import printing
 from perudo_env.policy import sample
 from train.core.config import Section
 from train.core.loop import Figures, run_command
@@ -262,4 +263,5 @@ def main(
 
 
 if __name__ == "__main__":
-    sys.exit(tyro.cli(main, prog="python -m train.research.deep_cfr"))
+    with printing():
+        sys.exit(tyro.cli(main, prog="python -m train.research.deep_cfr"))

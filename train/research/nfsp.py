@@ -23,6 +23,7 @@ from pydantic import Field
 from rich.console import Console
 from torch.nn.functional import mse_loss
 
+from perudo_env.game.printing import printing
 from perudo_env.policy import sample
 from train.core.config import Section
 from train.core.loop import Figures, run_command
@@ -280,4 +281,5 @@ def main(
 
 
 if __name__ == "__main__":
-    sys.exit(tyro.cli(main, prog="python -m train.research.nfsp"))
+    with printing():
+        sys.exit(tyro.cli(main, prog="python -m train.research.nfsp"))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
+from perudo_env.game.printing import printing
 from train.selfplay import sb3 as ppo_sb3
 
 CONFIG = Path(__file__).parents[2] / "configs" / "quickstart.yaml"
@@ -21,4 +22,5 @@ def main() -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    with printing():
+        sys.exit(main())

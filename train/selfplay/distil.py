@@ -24,6 +24,7 @@ import agents as registry
 from agents.learned import relative
 from agents.learned.neural import RelativePolicy
 from perudo_env.engine.jit import kernel
+from perudo_env.game.printing import printing
 from perudo_env.policy import Policy, sample
 from train.core.config import Section
 from train.core.loop import Figures, Loop, run_command
@@ -228,4 +229,5 @@ def main(
 
 
 if __name__ == "__main__":
-    sys.exit(tyro.cli(main, prog="python -m train.selfplay.distil"))
+    with printing():
+        sys.exit(tyro.cli(main, prog="python -m train.selfplay.distil"))

@@ -24,6 +24,7 @@ from torch.nn.functional import mse_loss
 
 from agents.learned import relative
 from agents.learned.neural import RelativePolicy
+from perudo_env.game.printing import printing
 from train.core.backends import Backend, BackendError, Name, open_backend
 from train.core.loop import Figures, Loop, run_command
 from train.core.state import (
@@ -300,4 +301,5 @@ def main(
 
 
 if __name__ == "__main__":
-    sys.exit(tyro.cli(main, prog="python -m train.selfplay.ppo"))
+    with printing():
+        sys.exit(tyro.cli(main, prog="python -m train.selfplay.ppo"))

@@ -27,6 +27,7 @@ from agents.learned.neural import MLPPolicy
 from perudo_env.adapters.sb3 import Sb3Door
 from perudo_env.engine.variant import parse_variant
 from perudo_env.envs.vector import LearnerVectorEnv
+from perudo_env.game.printing import printing
 from train.core.config import Section
 from train.core.loop import Figures, Loop, run_command
 from train.core.run import write_csv
@@ -268,4 +269,5 @@ def main(
 
 
 if __name__ == "__main__":
-    sys.exit(tyro.cli(main, prog="python -m train.selfplay.sb3"))
+    with printing():
+        sys.exit(tyro.cli(main, prog="python -m train.selfplay.sb3"))

@@ -13,6 +13,7 @@ import tyro
 from rich.console import Console
 
 from agents.learned.neural import RelativePolicy
+from perudo_env.game.printing import printing
 from train.core.config import load_config
 from train.core.loop import STATE, print_figures, resume
 from train.selfplay.judging import judge_agent, write_checkpoint
@@ -56,4 +57,5 @@ def main(
 
 
 if __name__ == "__main__":
-    sys.exit(tyro.cli(main, prog="python -m train.selfplay.ship"))
+    with printing():
+        sys.exit(tyro.cli(main, prog="python -m train.selfplay.ship"))

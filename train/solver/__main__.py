@@ -16,6 +16,7 @@ from rich.console import Console
 from agents.tabular.public_tree import PublicTree
 from perudo_env.engine.variant import as_variant
 from perudo_env.game.files import check_writable
+from perudo_env.game.printing import printing
 from train.core.progress import progress
 from train.solver.exact.payoffs import check_dice, check_numbers
 from train.solver.exact.rounds import BYTES_PER_ENTRY, Report, capped, print_report, solve_round
@@ -82,4 +83,5 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    with printing():
+        sys.exit(main())

@@ -10,6 +10,7 @@ from typing import Literal
 
 import tyro
 
+from perudo_env.game.printing import printing
 from perudo_env.play.language import language_of
 from perudo_env.play.score.csvfile import from_csv, to_csv
 from perudo_env.play.score.entries import ScoreError
@@ -83,4 +84,5 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    with printing():
+        sys.exit(main())

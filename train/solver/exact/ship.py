@@ -15,6 +15,7 @@ import numpy as np
 
 from agents.tabular.policy import EXACT
 from perudo_env.engine.variant import parse_variant
+from perudo_env.game.printing import printing
 from train.evaluate.exploitability import Exploitability, judge
 from train.solver.exact.rounding import LEVELS, rounded
 from train.solver.exact.rounds import print_report, solve_round
@@ -122,4 +123,5 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    with printing():
+        sys.exit(main())

@@ -20,6 +20,7 @@ from rich.console import Console
 
 from agents.core.checkpoint import read_about
 from agents.tabular.policy import RoundTable
+from perudo_env.game.printing import printing
 from train.core.progress import progress
 from train.core.run import provenance
 from train.solver.exact.payoffs import check_numbers
@@ -86,4 +87,5 @@ def main(arguments: list[str] | None = None) -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    with printing():
+        sys.exit(main())

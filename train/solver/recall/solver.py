@@ -33,6 +33,7 @@ from agents.tabular.public_tree import PublicTree, hand_weights
 from agents.tabular.suffixes import suffix_graph, suffix_sizes
 from perudo_env.engine.variant import as_variant, variant
 from perudo_env.game.files import check_writable, write_text, writing
+from perudo_env.game.printing import printing
 from perudo_env.policy import Policy
 from train.core.progress import progress
 from train.core.run import provenance
@@ -376,4 +377,5 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    with printing():
+        sys.exit(main())

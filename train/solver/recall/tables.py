@@ -32,6 +32,7 @@ from agents.tabular.public_tree import PublicTree
 from agents.tabular.suffixes import suffix_sizes
 from perudo_env.engine.variant import Variant, as_variant, variant
 from perudo_env.game.files import check_writable, read_json, write_text
+from perudo_env.game.printing import printing
 from train.core.run import provenance
 from train.evaluate.exploitability import find_agent
 from train.solver.exact.match import Values, states_of, worth
@@ -250,4 +251,5 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    with printing():
+        sys.exit(main())

@@ -18,6 +18,7 @@ import tyro
 
 import agents as registry
 from perudo_env.engine.variant import parse_variant, variant
+from perudo_env.game.printing import printing
 from train.solver.recall.condense import add_network
 from train.solver.recall.tables import Options as TablesOptions
 from train.solver.recall.tables import run
@@ -85,4 +86,5 @@ def main(arguments: list[str] | None = None) -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    with printing():
+        sys.exit(main())

@@ -1,0 +1,54 @@
+"""What commands print where not everything can be printed, or nobody reads."""
+
+from __future__ import annotations
+
+import io
+import re
+import sys
+from pathlib import Path
+
+import pytest
+
+from agents.people.play import main as play
+from perudo_env.__main__ import main as perudo
+from perudo_env.game.printing import printing
+
+ROOT = Path(__file__).parents[1]
+
+
+def test_what_an_encoding_lacks_is_replaced(monkeypatch: pytest.MonkeyPatch) -> None:
+    said = {}
+    for encoding in ("utf-8", "cp1252", "ascii", "cp437", "cp932"):
+        printed = io.TextIOWrapper(io.BytesIO(), encoding)
+        typed = io.TextIOWrapper(io.BytesIO("Zoé, Łukasz 点\n".encode()), encoding)
+        monkeypatch.setattr(sys, "stdout", printed)
+        monkeypatch.setattr(sys, "stdin", typed)
+        assert perudo(["rules"]) == 0
+        with printing():
+            assert typed.readline()
+            print("Łukasz ≤ 点")
+        said[encoding] = printed.buffer.getvalue().decode(encoding)
+        assert said[encoding] == said["utf-8"].encode(encoding, "replace").decode(encoding)
+        assert "?" in said[encoding] or encoding == "utf-8"
+
+
+def test_another_pipe_that_breaks_is_a_fault(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(BrokenPipeError), printing():
+        raise BrokenPipeError("a worker's")
+
+
+def test_every_command_prints_so() -> None:
+    """Whatever runs with ``python -m`` begins by it; the entry point ``perudo`` is decorated with it."""
+    commands = 0
+    for folder in ("perudo_env", "agents", "train"):
+        for path in (ROOT / folder).rglob("*.py"):
+            _, main, block = path.read_text(encoding="utf-8").partition('if __name__ == "__main__":\n')
+            if main and path != ROOT / "perudo_env" / "__main__.py":
+                assert re.search(r"^    with printing\(\):\n        sys\.exit\(", block, re.MULTILINE), path
+                commands += 1
+    assert commands > 20
+
+
+def test_the_terminal_needs_a_terminal(capsys: pytest.CaptureFixture[str]) -> None:
+    assert play(["--terminal"]) == 2
+    assert "--plain" in capsys.readouterr().err
