@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from html import unescape
 from pathlib import Path
@@ -79,6 +79,14 @@ def told(line: WebSocketTestSession, kind: str) -> dict[str, str]:
         message: dict[str, str] = line.receive_json()
         if message["type"] == kind:
             return message
+
+
+def until(holds: Callable[[], bool]) -> None:
+    """Wait, for a minute at most."""
+    end = time.monotonic() + 60
+    while not holds():
+        assert time.monotonic() < end, "it never comes"
+        time.sleep(0.01)
 
 
 def answered(line: WebSocketTestSession, message: str) -> str:
@@ -173,8 +181,7 @@ def test_a_second_press_is_never_spent_on_the_next_question(here: Site, monkeypa
         for seat in (0, 1):
             once_and_again(seat, "ready")
         assert answered(lines[2], json.dumps({"type": "ready", "at": room.position})) == ""
-        while room.in_reveal:
-            time.sleep(0.01)
+        until(lambda: not room.in_reveal)
         for who, old in sent:
             assert late["fr" if who == 1 else "en"] in answered(lines[who], old), old
 
@@ -188,8 +195,7 @@ def test_help_is_for_the_bid_that_it_was_asked_on_and_a_line_is_heard_meanwhile(
     def slow(self: Table, seat: int, agent: str) -> object:
         def advise() -> Hint:
             thinking.append(seat)
-            while len(thinking) < 2:
-                time.sleep(0.01)
+            until(lambda: len(thinking) == 2)
             return Hint(None, ())
 
         return advise

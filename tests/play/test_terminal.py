@@ -378,7 +378,7 @@ def test_in_lines_on_a_terminal_an_enter_too_many_passes_nothing() -> None:
     keyboard, screen = pty.openpty()
     out = StringIO()
     with open(screen, "r+b", buffering=0) as device, TextIOWrapper(device, write_through=True) as terminal:
-        game = plain.PlainGame(at, Manner(settle=0.0), terminal, out)
+        game = plain.PlainGame(at, Manner(settle=0.05), terminal, out)
         os.write(keyboard, b"\n\n")  # before the question
         asked = out.getvalue
 
