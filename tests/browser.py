@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import shutil
 import socket
 import threading
@@ -24,6 +25,7 @@ from agents.people.levels import lineup
 from agents.people.play import Play, browser_app, warm_up
 from perudo_env.play.table import Player, Table
 from perudo_env.play.web.app import MOST_SOCKET_BYTES
+from perudo_env.play.web.rooms import Room
 
 CHROMIUM = next(
     (found for name in ("chromium", "chromium-browser", "google-chrome") if (found := shutil.which(name))), None
@@ -33,6 +35,7 @@ ARGUMENTS = [
     "--disable-component-update", "--disable-sync",
 ]  # fmt: skip
 PATIENCE = 60_000  # milliseconds; the machine may be busy
+SETTLED = "#controls:not([data-fresh])"  # the buttons have been there for a moment, and take presses
 NO_PAGES = {
     "/static",
     "/t/{room_id}/ws",
@@ -92,6 +95,16 @@ class Server:
         crumbs = "; ".join(f"{name}={value}" for name, value in dict(cookies or {}).items())
         headers = {"Accept-Language": language, **({"Cookie": crumbs} if crumbs else {}), **headers}
         return connect(f"ws://127.0.0.1:{self.port}{path}/ws", additional_headers=headers)
+
+    def room(self, path: str) -> Room:
+        """The table at an address."""
+        room = self.house.rooms.get(path.rsplit("/", 1)[1])
+        assert isinstance(room, Room)
+        return room
+
+    def answer(self, path: str, kind: str = "act", **fields: object) -> str:
+        """A message of a browser that has been shown what the table asks now."""
+        return json.dumps({"type": kind, "at": self.room(path).position, **fields})
 
     def pages(self) -> dict[str, str]:
         """An address for every page there is, by its route; a route that this does not know is an error."""
@@ -157,6 +170,13 @@ def press_until(page: Page, selector: str, key: str = "Tab", most: int = 60) -> 
     raise AssertionError(f"{most} times {key} do not reach {selector}")
 
 
+def press(page: Page, selector: str) -> None:
+    """Press a button of a table as somebody who has seen it does, not in the moment in which it appears."""
+    page.wait_for_selector(selector)
+    page.wait_for_selector(SETTLED)
+    page.click(selector)
+
+
 def play_by_keyboard(page: Page) -> None:
     """Play a game to its end with the keyboard alone: doubt what is standing, else bid the least."""
     while True:
@@ -166,5 +186,6 @@ def play_by_keyboard(page: Page) -> None:
         wanted = next(s for s in ("#next", "#dudo", "#bid") if page.query_selector(s))
         before = page.locator("#controls").inner_html()
         press_until(page, wanted)
+        page.wait_for_selector(SETTLED)
         page.keyboard.press("Enter")
         page.wait_for_function("before => document.getElementById('controls').innerHTML !== before", arg=before)

@@ -59,7 +59,7 @@ def terminal_svg(games: Path) -> str:
     """The first reveal in the terminal."""
     players = (Player("Ann"), Player("regular", "regular"), Player("expert", "expert"), Player("master", "master"))
     series = Series("classic", players, lineup().policy, TERMINAL_SEED, Archive(games))
-    app = PerudoApp(series, Manner(pause=0, hint_agent=lineup().adviser))
+    app = PerudoApp(series, Manner(pause=0, settle=0, hint_agent=lineup().adviser))
 
     async def play() -> str:
         async with app.run_test(size=(100, 32)) as pilot:

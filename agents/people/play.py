@@ -15,7 +15,7 @@ from agents.people.levels import lineup
 from perudo_env.game.files import is_folder
 from perudo_env.game.printing import printing
 from perudo_env.play.lineup import Lineup
-from perudo_env.play.table import Player, Table
+from perudo_env.play.table import Player, Table, may_choose_seed
 
 if TYPE_CHECKING:
     from fastapi import FastAPI
@@ -34,7 +34,7 @@ class Play:
     variant: str = "classic"
     """Terminal: the rules, as box or box:calza=anyone,starting_dice=3."""
     seed: int | None = None
-    """Terminal: fixes all dice; a game after the first takes the next number."""
+    """Terminal, for one person alone: fixes all dice; a game after the first takes the next number."""
     pause: float = 1.0
     """Terminal: seconds an agent takes to answer; 0: none."""
     window: float | None = None
@@ -48,6 +48,8 @@ class Play:
     """Browser: address to listen on; 0.0.0.0 lets other machines in."""
     port: int = 8000
     """Browser: port to listen on."""
+    public_url: str | None = None
+    """Browser: address by which others reach this server, behind a proxy say: https://perudo.example."""
     games: Path | None = None
     """Folder for finished games (default: $PERUDO_GAMES, or the user's data folder)."""
     lang: Literal["en", "fr"] | None = None
@@ -96,6 +98,8 @@ def _in_terminal(options: Play) -> int:
 
     try:
         players = seated(options.seats, is_agent, words(language))
+        if options.seed is not None and not may_choose_seed(players):
+            raise ValueError("--seed tells all dice: with several people at the table leave it out, and it is drawn")
         series = Series(options.variant, players, house.policy, options.seed, Archive(options.games))
     except ValueError as error:
         print(f"agents.people.play: {error}", file=sys.stderr)
@@ -119,26 +123,33 @@ def browser_app(options: Play) -> FastAPI:
     from perudo_env.play.archive import default_folder
     from perudo_env.play.score.pages import SCORE_LINK, score_router
     from perudo_env.play.web.app import create_app
+    from perudo_env.play.web.security import hosts_of, public_origin
 
-    local = options.host in ("127.0.0.1", "localhost")
-    hosts = ("127.0.0.1", "localhost") if local else ("*",)
+    public = None if options.public_url is None else public_origin(options.public_url)
     known = lineup()
     known = replace(known, agents=(*known.agents, *options.agents))
     # by the port, since two servers must not play on at one table
     running = (options.games or default_folder()) / "tables" / str(options.port)
     return create_app(
-        known, options.games, running=running, language=options.lang, hosts=hosts, routers=(score_router,), links=(SCORE_LINK,)
+        known, options.games, running=running, language=options.lang, hosts=hosts_of(options.host, public),
+        public=public, routers=(score_router,), links=(SCORE_LINK,),
     )  # fmt: skip
 
 
 def _in_browser(options: Play) -> int:
     from perudo_env.play.web.app import serve
+    from perudo_env.play.web.security import address_of
 
-    app = browser_app(options)
-    address = f"http://{'127.0.0.1' if options.host == '0.0.0.0' else options.host}:{options.port}/"
+    try:
+        app = browser_app(options)
+    except ValueError as error:
+        print(f"agents.people.play: {error}", file=sys.stderr)
+        return 2
+    address = address_of(options.host, options.port)
     print("getting the agents ready…", flush=True)
     warm_up(lineup())
-    print(f"Perudo: {address}  (Ctrl+C ends)", flush=True)
+    others = f", for others {app.state.public}/" if app.state.public else ""
+    print(f"Perudo: {address}{others}  (Ctrl+C ends)", flush=True)
     if options.browser:
         threading.Timer(1.0, webbrowser.open, [address]).start()
     serve(app, options.host, options.port)

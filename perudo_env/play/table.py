@@ -33,6 +33,11 @@ class Player:
     agent: str | None = None
 
 
+def may_choose_seed(players: Sequence[Player]) -> bool:
+    """Whether the seed of a game may be chosen: it tells all dice, so that one person at most may play."""
+    return sum(player.agent is None for player in players) <= 1
+
+
 class NotYourTurnError(IllegalActionError):
     """This seat is not asked for anything now; the message says who is."""
 
@@ -67,11 +72,14 @@ class Table:
     max_rounds: int | None = None
     game: Game = field(init=False)
     secret: Secret = field(init=False, repr=False)
+    seed_chosen: bool | None = field(
+        init=False
+    )  # False: drawn at random; None: not known, of a table kept before it was noted
 
     def __post_init__(self) -> None:
         self.variant = as_variant(self.variant)
         self.players = tuple(self.players)
-        self.secret = Secret.new(self.seed)
+        self.secret, self.seed_chosen = Secret.new(self.seed), self.seed is not None
         self.game = Game(self.variant, len(self.players), self.secret.seed, max_rounds=self.max_rounds)
         self._made: dict[str, Policy] = {}
         for player in self.players:
@@ -249,6 +257,7 @@ class Table:
             "commitment": self.commitment,
             "seed": str(self.secret.seed),  # as text: beyond what JavaScript's numbers hold
             "salt": self.secret.salt,
+            "seed_chosen": self.seed_chosen,
         }
 
     @classmethod
@@ -260,6 +269,7 @@ class Table:
             raise ValueError(f"{len(players)} players and hands of {game.num_seats}: each seat needs both")
         table = cls(game.variant, players, make, seed)
         table.game, table.secret = game, Secret(seed, state["salt"])
+        table.seed_chosen = state.get("seed_chosen")
         return table
 
 

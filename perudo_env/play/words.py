@@ -64,6 +64,14 @@ class Words:
         known = {"novice": _("novice"), "regular": _("regular"), "expert": _("expert"), "master": _("master")}
         return known.get(name, name)
 
+    def seed_origin(self, chosen: bool | None) -> str:
+        """Who fixed the dice of a game; nothing for a game that does not tell."""
+        if chosen is None:
+            return ""
+        if chosen:
+            return self.gettext("The seed was chosen, and whoever chose it can know all dice.")
+        return self.gettext("The seed was drawn at random; nobody chose it.")
+
     def face(self, face: int) -> str:
         """What one die shows, for those who do not see it."""
         return self.gettext("Paco") if face == PACO else str(face)

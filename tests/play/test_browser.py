@@ -11,8 +11,9 @@ from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import BrowserContext, Page
 
 from agents.learned.neural import RelativePolicy
+from perudo_env.game.events import BidMade
 from perudo_env.play.archive import Archive
-from tests.browser import Server, choose, chromium, play_by_keyboard, press_until, speak
+from tests.browser import SETTLED, Server, choose, chromium, play_by_keyboard, press, press_until, speak
 
 pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("browser")]
 
@@ -153,24 +154,26 @@ def test_axe_finds_nothing_at_any_stage_of_a_table(page, server, language, schem
         assert not too_wide(page)
 
     looks_well()
-    page.click("#bid")
+    press(page, "#bid")
     page.wait_for_selector("#bid-form", state="detached")
     with server.socket_to(path, bo) as other:
         for action in ("pass", "6x2"):
-            other.send(json.dumps({"type": "act", "seat": 1, "action": action}))
+            other.send(server.answer(path, seat=1, action=action))
+            while json.loads(other.recv())["type"] != "heard":
+                pass
         page.wait_for_selector(".calza")
         # help in the window: the chance of the bid, and what the agent would say
-        page.click("#ask-hint")
+        press(page, "#ask-hint")
         page.wait_for_selector("#hint li")
         assert page.locator("#hint p").count() == 2
         assert page.text_content("#controls h2") == {"en": "Exactly six 2s?", "fr": "Exactement six 2 ?"}[language]
         looks_well()
-        page.click("[data-act=pass]")
+        press(page, "[data-act=pass]")
         page.wait_for_selector("#dudo")
-        page.click("#ask-hint")
+        press(page, "#ask-hint")
         page.wait_for_selector("#hint li")
         looks_well()
-        page.click("#dudo")
+        press(page, "#dudo")
         page.wait_for_selector("#next")
         looks_well()
 
@@ -179,7 +182,7 @@ def test_a_refresh_and_a_dropped_connection_come_back_to_the_same_game(page, ser
     new_table(page, server, seed="5", kind1="regular")
     page.wait_for_selector("#bid-form")
     if not page.query_selector("#dudo"):
-        page.click("#bid")
+        press(page, "#bid")
     page.wait_for_selector("#dudo, #next")
     told, dice, address = (
         page.locator("#log li").all_text_contents(),
@@ -197,14 +200,87 @@ def test_a_refresh_and_a_dropped_connection_come_back_to_the_same_game(page, ser
     page.wait_for_function("() => document.getElementById('notice').textContent !== ''")
     page.wait_for_function("() => document.getElementById('notice').textContent.includes('back')")
     assert page.locator("#log li").all_text_contents() == told
-    page.click("#dudo" if page.query_selector("#dudo") else "#next")
+    press(page, "#dudo" if page.query_selector("#dudo") else "#next")
     page.wait_for_function("n => document.querySelectorAll('#log li').length > n", arg=len(told))
+
+
+def test_a_line_that_goes_mute_is_noticed_and_a_press_without_answer_is_told(page, server):
+    lines, mute = [], {"is": False}
+
+    def between(line) -> None:
+        """A network that may swallow everything and say nothing."""
+        lines.append(line)
+        there = line.connect_to_server()
+        line.on_message(lambda text: None if mute["is"] else there.send(text))
+        there.on_message(lambda text: None if mute["is"] else line.send(text))
+
+    def says(text: str) -> None:
+        page.wait_for_function("text => document.getElementById('notice').textContent.includes(text)", arg=text)
+
+    page.clock.install()
+    page.route_web_socket("**/ws", between)
+    new_table(page, server, kind1="regular", sw_first_player="first_seat")
+    room = server.room(page.url)
+    page.wait_for_selector("#bid-form")
+    assert page.context.cookies(page.url)[0]["expires"] > 0  # the seat outlives the browser
+    # a beat without an answer, then one that is heard again
+    mute["is"] = True
+    page.clock.run_for(16_000)
+    says("is lost")
+    mute["is"] = False
+    page.clock.run_for(6_000)
+    says("is back")
+    assert len(lines) == 2
+    # back on the network, or back on the page, the line is tried at once
+    for wakes in ("dispatchEvent(new Event('online'))", "document.dispatchEvent(new Event('visibilitychange'))"):
+        mute["is"] = True
+        page.evaluate(wakes)
+        page.clock.run_for(5_100)
+        says("is lost")
+        mute["is"] = False
+        page.evaluate(wakes)
+        says("is back")
+        page.clock.run_for(1_000)
+    # a bid that gets no answer is told, and is not made twice
+    mute["is"] = True
+    page.click("#bid")
+    page.clock.run_for(5_100)
+    says("No answer came")
+    page.click("#bid")
+    says("was not sent")
+    mute["is"] = False
+    page.clock.run_for(1_000)
+    says("did not arrive")
+    assert room.table.game.bids == ()
+    page.click("#bid")
+    page.clock.run_for(2_000)
+    page.wait_for_selector("#next, #dudo")
+    assert [event.seat for event in room.log if isinstance(event, BidMade)][:1] == [0]
+
+
+def test_a_press_just_as_the_table_changes_is_not_taken(page, server):
+    new_table(
+        page, server, variant="box", kind1="odds", kind2="odds", window="0", sw_calza="anyone", sw_first_player="first_seat",
+    )  # fmt: skip
+    room = server.room(page.url)
+    press(page, "#bid")
+    page.wait_for_selector("#controls [data-act], #next")
+    # whatever button comes next is pressed the moment it is there, as by a finger that is already on its way
+    page.evaluate("""() => new MutationObserver(() => document.querySelector("#controls button")?.click())
+        .observe(document.getElementById("controls"), {childList: true})""")
+    before = room.position
+    press(page, "#controls [data-act], #next")
+    page.wait_for_function("() => document.getElementById('notice').textContent.includes('just as the table changed')")
+    after = room.position
+    assert after != before
+    page.wait_for_selector(SETTLED)
+    assert room.position == after
 
 
 def test_two_browsers_at_one_table_and_a_calza_window_with_two_claimants(browser, page, server, tmp_path):
     new_table(
         page, server, variant="box", kind1="browser", kind2="browser", window="0", name0="Ann", name1="Bob", name2="Eve",
-        seed="3", sw_calza="anyone",
+        sw_calza="anyone",
     )  # fmt: skip
     assert page.locator("[data-invite]").input_value() == page.url
     room = server.house.rooms.get(page.url.rsplit("/", 1)[1])
@@ -224,11 +300,11 @@ def test_two_browsers_at_one_table_and_a_calza_window_with_two_claimants(browser
         assert each.locator(".seats b").count() == 0
     bidder = room.table.game.seat
     pages[bidder].wait_for_selector("#bid-form")
-    pages[bidder].click("#bid")
+    press(pages[bidder], "#bid")
     first, second = room.table.game.seat, (room.table.game.seat + 1) % 3
     for claimant in (second, first):
         pages[claimant].wait_for_selector(".calza")
-        pages[claimant].click(".calza")
+        press(pages[claimant], ".calza")
     pages[bidder].wait_for_selector("#next")
     spoken = [type(e).__name__ for e in room.log].count("CalzaSaid")
     assert spoken == 1
@@ -238,14 +314,19 @@ def test_two_browsers_at_one_table_and_a_calza_window_with_two_claimants(browser
 
 
 def test_one_screen_passed_round_shows_one_hand_at_a_time(page, server):
-    new_table(page, server, kind1="screen", name0="Ann", name1="Bob", seed="3")
+    new_table(page, server, kind1="screen", name0="Ann", name1="Bob")
     page.wait_for_selector("#show")
     assert page.locator(".seats .die.paco, .seats .dice .die").count() == 0
-    page.click("#show")
+    press(page, "#show")
     page.wait_for_selector("#bid-form")
     assert page.locator(".seat .dice").count() == 1
+    page.wait_for_selector(SETTLED)
+    # pressed twice, as Ann does: Bob's dice stay under his cup
+    page.evaluate("""() => new MutationObserver(() => document.getElementById("show")?.click())
+        .observe(document.getElementById("controls"), {childList: true})""")
     page.click("#bid")
     page.wait_for_selector("#show")
+    page.wait_for_selector(SETTLED)
     assert page.locator(".seat .dice").count() == 0
 
 
@@ -255,14 +336,14 @@ def test_a_bid_is_asked_again_only_if_wanted_and_help_tells_chances(page, server
     page.locator("#kind3").select_option("")
     page.click("#deal")
     page.wait_for_selector("#bid-form")
-    page.click("#ask-hint")
+    press(page, "#ask-hint")
     page.wait_for_selector("#hint li")
     assert "%" in page.text_content("#hint")
     before = page.locator("#log li").count()
-    page.click("#bid")
+    press(page, "#bid")
     assert "again" in page.text_content("#bid")
     assert page.locator("#log li").count() == before
-    page.click("#bid")
+    press(page, "#bid")
     page.wait_for_function("n => document.querySelectorAll('#log li').length > n", arg=before)
 
 

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import re
 import subprocess
 import sys
 from collections.abc import Callable, Coroutine
-from io import StringIO
+from io import StringIO, TextIOWrapper
 from itertools import cycle
 from pathlib import Path
 from typing import Any
@@ -24,7 +25,7 @@ from perudo_env.play.archive import Archive
 from perudo_env.play.series import Series
 from perudo_env.play.table import Player, Table
 from perudo_env.play.terminal import plain
-from perudo_env.play.terminal.app import PerudoApp, dice_art
+from perudo_env.play.terminal.app import Page, PerudoApp, dice_art
 from perudo_env.play.terminal.telling import Manner, Teller, read_action, seated
 from perudo_env.play.words import words
 
@@ -202,7 +203,7 @@ def test_a_whole_game_through_a_pipe(language: str, ends: str, tmp_path: Path) -
 
 def run(at: Table, script: Callable[[PerudoApp, Pilot[bool]], Coroutine[Any, Any, None]], **manner: Any) -> PerudoApp:
     """A script of key presses and clicks against the app, on a screen of 100 by 32."""
-    app = PerudoApp(series(at), Manner(pause=0, **manner))
+    app = PerudoApp(series(at), Manner(**{"pause": 0, "settle": 0, **manner}))
 
     async def through() -> None:
         async with app.run_test(size=(100, 32)) as pilot:
@@ -323,6 +324,80 @@ def test_the_mouse_the_bar_and_the_rules() -> None:
     assert not at.is_over
 
 
+def test_a_key_pressed_twice_does_not_answer_the_next_question() -> None:
+    at = table("box:calza=anyone,first_player=first_seat", ANN, BO)
+
+    async def script(app: PerudoApp, pilot: Pilot[bool]) -> None:
+        def later() -> None:
+            """As if the people had looked at the screen for a while."""
+            app._settled_at = 0.0
+            if isinstance(app.screen, Page):
+                app.screen._from = 0.0
+
+        await until(pilot, lambda: app._asked == 0)
+        await pilot.press("enter", "enter")
+        assert app._lines[-1] == "La table changeait au moment où vous avez appuyé : rien n'a été fait."
+        assert app._confirmed is None
+        later()
+        # the bid is asked for twice, and two quick presses are one
+        await pilot.press("enter", "enter")
+        assert at.game.bids == ()
+        later()
+        await pilot.press("enter", "enter")
+        await until(pilot, lambda: len(at.game.bids) == 1 and len(app.screen_stack) > 1)
+        # and Bo's dice are not shown to Ann by an Enter too many
+        await pilot.press("enter", "p", "c")
+        assert len(app.screen_stack) > 1
+        later()
+        await pilot.press("enter")
+        await until(pilot, lambda: app._asked == 1)
+        later()
+        await pilot.press("p", "p", "d")
+        await until(pilot, lambda: not at.game.in_calza_window and app._asked == 1)
+        await pilot.press("d")
+        assert len(at.game.bids) == 1
+        later()
+        await pilot.press("d", "enter")
+        await until(pilot, lambda: app.query_one("#next", Button).display)
+        # the dice stay on the screen until somebody has seen them
+        await pilot.press("enter")
+        await pilot.pause(0.05)
+        assert app.query_one("#next", Button).display
+        later()
+        await pilot.press("enter")
+        await until(pilot, lambda: not app.query_one("#next", Button).display)
+
+    run(at, script, language="fr", confirm=True, settle=60.0)
+
+
+def test_in_lines_on_a_terminal_an_enter_too_many_passes_nothing() -> None:
+    import pty
+
+    at = table("box:calza=anyone", ANN, BO)
+    at.act(at.waiting_for[0], "2x3")
+    keyboard, screen = pty.openpty()
+    out = StringIO()
+    with open(screen, "r+b", buffering=0) as device, TextIOWrapper(device, write_through=True) as terminal:
+        game = plain.PlainGame(at, Manner(settle=0.05), terminal, out)
+        os.write(keyboard, b"\n\n")  # before the question
+        asked = out.getvalue
+
+        class Late(StringIO):
+            """Somebody who answers once the prompt is there."""
+
+            def write(self, text: str) -> int:
+                if "Enter to pass" in text:
+                    os.write(keyboard, b"calza\n")
+                return super().write(text)
+
+        game._out = Late()
+        game._ask(at.waiting_for[0])
+    os.close(keyboard)
+    assert [type(e).__name__ for e in at.game.events].count("Passed") == 0
+    assert "CalzaSaid" in [type(e).__name__ for e in at.game.events]
+    assert asked() == ""
+
+
 @pytest.mark.parametrize("colourless", [True, False])
 def test_no_color_is_respected(colourless: bool, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("NO_COLOR", "1") if colourless else monkeypatch.delenv("NO_COLOR", raising=False)
@@ -347,7 +422,7 @@ def test_the_calza_window_closes_by_itself_and_hears_who_speaks() -> None:
         bid = at.game.standing_bid
         # nobody presses anything
         await until(pilot, lambda: any("Ann lets Calza pass" in line for line in app._lines))
-        app.manner = Manner(pause=0)
+        app.manner = Manner(pause=0, settle=0)
         for _ in range(50):
             await until(pilot, lambda: awaits(app))
             if in_window() and at.game.standing_bid != bid:

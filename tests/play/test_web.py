@@ -36,7 +36,7 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
 
 
 def room_at(server: Server, path: str):
-    return server.house.rooms.get(path.rsplit("/", 1)[1])
+    return server.room(path)
 
 
 def sit_down(server: Server, path: str, seat: int, name: str):
@@ -75,7 +75,7 @@ def awaited(server: Server, path: str, seat: int) -> None:
 
 def frames_of_a_round(server: Server, hands, viewer: int) -> tuple[list[str], list[str]]:
     """All raw frames that a seat, and one who only looks on, get in a round with given dice, and those after its reveal."""
-    path, ann = server.open_table(**{**THREE, "kind2": "browser"}, variant="pascal", seed="8")
+    path, ann = server.open_table(**{**THREE, "kind2": "browser"}, variant="pascal", sw_first_player="first_seat")
     cookies = {0: ann, 1: sit_down(server, path, 1, "Bob"), 2: sit_down(server, path, 2, "Eve")}
     room = room_at(server, path)
     room.table.game.deal(hands)
@@ -85,7 +85,7 @@ def frames_of_a_round(server: Server, hands, viewer: int) -> tuple[list[str], li
         for action in ("2x3", "4x3", "dudo"):
             # each seat acts through a socket of its own, and sees no frame of the others
             with server.socket_to(path, cookies[room.table.game.seat]) as acting:
-                acting.send(json.dumps({"type": "act", "seat": room.table.game.seat, "action": action}))
+                acting.send(server.answer(path, seat=room.table.game.seat, action=action))
                 told = [s.recv(timeout=60) for s in (seated, looking_on)]
             if action == "dudo":
                 after = told
@@ -144,7 +144,7 @@ def test_a_wrong_token_is_refused_and_no_token_only_looks_on(server):
         server.socket_to("/t/none")
     with server.socket_to(path) as socket:
         receive(socket, "state")
-        socket.send('{"type":"act","seat":0,"action":"2x3"}')
+        socket.send(server.answer(path, seat=0, action="2x3"))
         assert receive(socket, "error")["text"] == "This seat is not yours."
 
 
@@ -153,9 +153,9 @@ def test_another_seat_s_token_does_not_act_for_this_one(server):
     bob = sit_down(server, path, 1, "Bob")
     before = room_at(server, path).table.game.record()
     with server.socket_to(path, bob) as socket:
-        socket.send('{"type":"act","seat":0,"action":"2x3"}')
+        socket.send(server.answer(path, seat=0, action="2x3"))
         assert receive(socket, "error")["text"] == "This seat is not yours."
-        socket.send('{"type":"show","seat":0}')
+        socket.send(server.answer(path, "show", seat=0))
         assert receive(socket, "error")["text"] == "This seat is not yours."
     assert room_at(server, path).table.game.record().startswith(before)
     assert dict(ann) != dict(bob)
@@ -171,14 +171,14 @@ def test_a_taken_seat_cannot_be_taken_again(server):
 @pytest.mark.parametrize(
     ("language", "message", "answer"),
     [
-        ("en", '{"type":"act","seat":0,"action":"0x3"}', "has a quantity|neither a bid"),
-        ("en", '{"type":"act","seat":0,"action":"40x6"}', "may be bid now"),
-        ("fr", '{"type":"act","seat":0,"action":"40x6"}', "au plus"),
-        ("en", '{"type":"act","seat":0,"action":"dudo!"}', "neither a bid nor a call"),
-        ("en", '{"type":"act","seat":0,"action":3}', "cannot be understood: act.action"),
-        ("en", '{"type":"act","seat":-1,"action":"dudo"}', "cannot be understood: act.seat"),
-        ("en", '{"type":"act","seat":0,"action":"dudo","more":1}', "cannot be understood: act.more"),
-        ("en", '{"type":"hint","seat":0}', "plays without help"),
+        ("en", '{"type":"act","at":"AT","seat":0,"action":"0x3"}', "has a quantity|neither a bid"),
+        ("en", '{"type":"act","at":"AT","seat":0,"action":"40x6"}', "may be bid now"),
+        ("fr", '{"type":"act","at":"AT","seat":0,"action":"40x6"}', "au plus"),
+        ("en", '{"type":"act","at":"AT","seat":0,"action":"dudo!"}', "neither a bid nor a call"),
+        ("en", '{"type":"act","at":"AT","seat":0,"action":3}', "cannot be understood: act.action"),
+        ("en", '{"type":"act","at":"AT","seat":-1,"action":"dudo"}', "cannot be understood: act.seat"),
+        ("en", '{"type":"act","at":"AT","seat":0,"action":"dudo","more":1}', "cannot be understood: act.more"),
+        ("en", '{"type":"hint","at":"AT","seat":0}', "plays without help"),
         ("en", '{"type":"win"}', "cannot be understood"),
         ("en", "[]", "cannot be understood"),
         ("en", "\x00{", "cannot be understood"),
@@ -193,14 +193,12 @@ def test_a_bad_message_gets_a_clear_error_and_changes_nothing(server, language, 
     awaited(server, path, 0)
     before = room_at(server, path).table.game.record()
     with server.socket_to(path, cookies, language) as socket:
-        socket.send(message)
+        at = room_at(server, path).position
+        socket.send(message.replace("AT", at) if isinstance(message, str) else message)
         assert re.search(answer, receive(socket, "error")["text"])
         assert room_at(server, path).table.game.record() == before
-        socket.send(
-            '{"type":"act","seat":0,"action":"dudo"}'
-            if room_at(server, path).table.game.bids
-            else '{"type":"act","seat":0,"action":"2x3"}'
-        )
+        action = "dudo" if room_at(server, path).table.game.bids else "2x3"
+        socket.send(server.answer(path, seat=0, action=action))
         receive(socket, "state")
 
 
@@ -209,7 +207,7 @@ def test_out_of_turn_is_refused(server):
     cookies = [ann, sit_down(server, path, 1, "Bob"), sit_down(server, path, 2, "Eve")]
     late = (room_at(server, path).table.game.seat + 1) % 3
     with server.socket_to(path, cookies[late]) as socket:
-        socket.send(json.dumps({"type": "act", "seat": late, "action": "2x3"}))
+        socket.send(server.answer(path, seat=late, action="2x3"))
         assert receive(socket, "error")["text"] == "It is not this seat's turn."
 
 
@@ -220,7 +218,7 @@ def test_a_calza_window_closes_by_itself(server):
     bidder = room.table.game.seat
     with server.socket_to(path, cookies[bidder]) as socket:
         receive(socket, "state")
-        socket.send(json.dumps({"type": "act", "seat": bidder, "action": "2x3"}))
+        socket.send(server.answer(path, seat=bidder, action="2x3"))
         while receive(socket, "state")["seconds"] is None:
             pass
         awaited_by = time.monotonic() + 60
@@ -236,15 +234,15 @@ def test_a_shared_screen_acts_only_for_who_looks_at_it(server):
     with server.socket_to(path, cookies) as socket:
         assert "#die-" not in receive(socket, "state")["table"]
         for message in (
-            {"type": "hint", "seat": seat},
-            {"type": "act", "seat": seat, "action": "2x3"},
-            {"type": "show", "seat": 1 - seat},
+            server.answer(path, "hint", seat=seat),
+            server.answer(path, seat=seat, action="2x3"),
+            server.answer(path, "show", seat=1 - seat),
         ):
-            socket.send(json.dumps(message))
+            socket.send(message)
             assert receive(socket, "error")["text"] == "It is not this seat's turn."
-        socket.send(json.dumps({"type": "show", "seat": seat}))
+        socket.send(server.answer(path, "show", seat=seat))
         assert "#die-" in receive(socket, "state")["table"]
-        socket.send(json.dumps({"type": "hint", "seat": seat}))
+        socket.send(server.answer(path, "hint", seat=seat))
         assert "%" in receive(socket, "hint")["html"]
 
 
@@ -407,7 +405,7 @@ def test_tables_go_on_where_they_were_when_the_server_is_started_anew(tmp_path):
         path, ann = first.open_table(**people, name0="Ann")
         bob = sit_down(first, path, 1, "Bob")
         with first.socket_to(path, ann) as socket:
-            socket.send(json.dumps({"type": "act", "seat": 0, "action": "2x3"}))
+            socket.send(first.answer(path, seat=0, action="2x3"))
             while room_at(first, path).table.game.seat == 0:
                 receive(socket, "state")
         before = room_at(first, path)
@@ -416,7 +414,9 @@ def test_tables_go_on_where_they_were_when_the_server_is_started_anew(tmp_path):
         (file,) = (tmp_path / "tables" / "0").iterdir()
         kept = file.read_bytes()
         assert file.stat().st_mode & 0o077 == 0
-        assert all(token.encode() not in kept for cookies in (ann, bob) for token in dict(cookies).values())
+        assert all(
+            token.encode() not in kept for cookies in (ann, bob) for name, token in cookies.items() if "seat-" in name
+        )
     for name, text in (("torn", kept[:-9]), ("empty", b""), ("other", b"[]")):
         file.with_name(f"{name}.json").write_bytes(text)
     forgotten = file.with_name("old.json")
@@ -429,7 +429,7 @@ def test_tables_go_on_where_they_were_when_the_server_is_started_anew(tmp_path):
         assert (room.options, room.table.commitment, room.log) == (before.options, before.table.commitment, before.log)
         with second.socket_to(path, bob) as socket:
             assert receive(socket, "state") == shown
-            socket.send(json.dumps({"type": "act", "seat": 1, "action": "dudo"}))
+            socket.send(second.answer(path, seat=1, action="dudo"))
             while not room.in_reveal:
                 receive(socket, "state")
         with pytest.raises(InvalidStatus, match="403"):
@@ -439,7 +439,7 @@ def test_tables_go_on_where_they_were_when_the_server_is_started_anew(tmp_path):
         assert room_at(third, path).in_reveal
         with third.socket_to(path, ann) as socket:
             assert "revealed" in receive(socket, "state")["table"]
-            socket.send(json.dumps({"type": "act", "seat": 0, "action": "2x3"}))
+            socket.send(third.answer(path, seat=0, action="2x3"))
             assert "lie open" in receive(socket, "error")["text"]
 
 

@@ -33,7 +33,7 @@ from perudo_env.play.score.words import SCORING_NAMES, dice_left, ordinal, say_e
 from perudo_env.play.web.app import create_app
 from perudo_env.play.web.app import serve as serve_app
 from perudo_env.play.web.house import house_of, words_of
-from perudo_env.play.web.security import fields_of
+from perudo_env.play.web.security import address_of, fields_of, hosts_of
 from perudo_env.play.words import Words
 from perudo_env.policy import Policy
 from perudo_env.rulebook.texts import PRESET_SOURCE, SOURCES
@@ -204,6 +204,5 @@ def _no_agent(name: str, variant: Variant, num_seats: int) -> Policy:
 
 def serve(scores: Path, host: str, port: int, language: str | None = None) -> None:
     """Serve the pages until interrupted."""
-    local = host in ("127.0.0.1", "localhost")
-    print(f"http://{'127.0.0.1' if host == '0.0.0.0' else host}:{port}/score  ({scores})", flush=True)
-    serve_app(app(scores, language, ("127.0.0.1", "localhost") if local else ("*",)), host, port)
+    print(f"{address_of(host, port)}score  ({scores})", flush=True)
+    serve_app(app(scores, language, hosts_of(host)), host, port)

@@ -1,34 +1,76 @@
 // A table in the browser: shows what the server sends, sends what the player does. All texts come from the server.
 "use strict";
 
-const game = document.getElementById("game");
+const game = document.getElementById("game"), texts = game.dataset;
 const parts = { table: document.getElementById("table"), controls: document.getElementById("controls") };
 const notice = document.getElementById("notice");
 const hint = document.getElementById("hint");
 const log = document.querySelector("#log ol");
 const REMEMBERED = 300;
-let socket, key, deadline, retry = 0, ticking;
+// Milliseconds: between signs of life, until an answer is missed, until buttons that have just appeared may be pressed.
+const BEAT = 10000, PATIENCE = 5000, SETTLE = 400;
+let socket, retry = 0, retrying, patience, unanswered = false;
+let at, key, settling, deadline, ticking;
 
 function connect() {
+  leave();
   const scheme = location.protocol === "https:" ? "wss://" : "ws://";
-  socket = new WebSocket(scheme + location.host + game.dataset.socket);
+  socket = new WebSocket(scheme + location.host + texts.socket);
   socket.onmessage = (event) => receive(JSON.parse(event.data));
-  socket.onopen = () => { if (retry) say(game.dataset.back); retry = 0; };
-  socket.onclose = () => {
-    say(game.dataset.lost);
-    setTimeout(connect, Math.min(5000, 300 * 2 ** retry++));
+  socket.onopen = () => {
+    hear();
+    if (retry) say(unanswered ? texts.doubtful : texts.back);
+    retry = 0;
+    unanswered = false;
   };
+  socket.onclose = lose;
+  patience = setTimeout(lose, PATIENCE);
+}
+
+function lose() {
+  leave();
+  say(unanswered ? texts.unanswered : texts.lost);
+  // a table that is no more says so itself
+  if (retry % 4 === 3) fetch(location.href).then((page) => { if (page.status === 404) location.reload(); }, () => {});
+  retrying = setTimeout(connect, Math.min(5000, 300 * 2 ** retry++));
+}
+
+// A mute line may not notice for minutes that it is closed: nothing more is expected of it.
+function leave() {
+  clearTimeout(retrying);
+  hear();
+  if (!socket) return;
+  socket.onopen = socket.onmessage = socket.onclose = null;
+  socket.close();
+}
+
+// The computer was asleep, off the network, or on another page: the line is looked at anew.
+function wake() {
+  if (socket.readyState === WebSocket.OPEN) send({ type: "beat" });
+  else connect();
 }
 
 function send(message) {
-  if (socket.readyState === WebSocket.OPEN) socket.send(JSON.stringify(message));
+  if (socket.readyState !== WebSocket.OPEN) return say(texts.unsent);
+  socket.send(JSON.stringify(message));
+  unanswered ||= message.type !== "beat";
+  patience ??= setTimeout(lose, PATIENCE);
+}
+
+function hear() {
+  clearTimeout(patience);
+  patience = undefined;
 }
 
 function say(text) { notice.textContent = text; }
 
 function receive(message) {
+  if (message.type === "heard" || message.type === "error") {
+    hear();
+    unanswered = false;
+  }
   if (message.type === "error") say(message.text);
-  if (message.type === "hint") hint.innerHTML = message.html;
+  if (message.type === "hint" && message.at === at) hint.innerHTML = message.html;
   if (message.type === "state") show(message);
 }
 
@@ -37,7 +79,9 @@ function show(state) {
   tell(state.from, state.log);
   deadline = state.seconds === null ? null : Date.now() + 1000 * state.seconds;
   if (state.key !== key) {
+    if (key !== undefined) settle();
     key = state.key;
+    at = state.at;
     say("");
     hint.textContent = "";
     const mayFocus = document.activeElement === document.body || parts.controls.contains(document.activeElement);
@@ -46,6 +90,18 @@ function show(state) {
     if (mayFocus) parts.controls.querySelector("[data-focus]")?.focus({ preventScroll: true });
   }
   count();
+}
+
+// Who presses just now, or twice, means what stood there before.
+function settle() {
+  parts.controls.dataset.fresh = "";
+  clearTimeout(settling);
+  settling = setTimeout(() => { delete parts.controls.dataset.fresh; }, SETTLE);
+}
+
+function answer(message) {
+  if ("fresh" in parts.controls.dataset) say(texts.soon);
+  else if (!unanswered || socket.readyState !== WebSocket.OPEN) send({ ...message, at });
 }
 
 function tell(from, lines) {
@@ -69,7 +125,7 @@ function count() {
 
 function prepare() {
   const invite = document.querySelector("[data-invite]");
-  if (invite) invite.value = location.origin + invite.dataset.invite;
+  if (invite) invite.value = new URL(invite.dataset.invite, location.origin).href;
   if (document.getElementById("bid-form")) fit(true);
 }
 
@@ -91,14 +147,15 @@ document.addEventListener("submit", (event) => {
   if (event.target.id !== "bid-form") return;
   event.preventDefault();
   const form = event.target, button = document.getElementById("bid");
-  if ("confirm" in form.dataset && !form.classList.contains("asking")) {
+  if ("confirm" in form.dataset && !form.classList.contains("asking") && !("fresh" in parts.controls.dataset)) {
+    settle();
     form.classList.add("asking");
     button.dataset.label ??= button.textContent;
-    button.textContent = game.dataset.again;
+    button.textContent = texts.again;
     return;
   }
   const face = form.elements.face.value, quantity = form.elements.quantity.value;
-  send({ type: "act", seat: Number(form.dataset.seat), action: quantity + (face === "1" ? "P" : "x" + face) });
+  answer({ type: "act", seat: Number(form.dataset.seat), action: quantity + (face === "1" ? "P" : "x" + face) });
 });
 
 document.addEventListener("input", () => {
@@ -112,8 +169,8 @@ document.addEventListener("input", () => {
 document.addEventListener("click", (event) => {
   const button = event.target.closest("button");
   if (!button) return;
-  if (button.dataset.send) send(JSON.parse(button.dataset.send));
-  if (button.dataset.act) send({ type: "act", seat: Number(button.dataset.seat), action: button.dataset.act });
+  if (button.dataset.send) answer(JSON.parse(button.dataset.send));
+  if (button.dataset.act) answer({ type: "act", seat: Number(button.dataset.seat), action: button.dataset.act });
   if (button.dataset.step) {
     const quantity = document.getElementById("quantity");
     quantity.value = Number(quantity.value) + Number(button.dataset.step);
@@ -122,4 +179,8 @@ document.addEventListener("click", (event) => {
   }
 });
 
+addEventListener("online", wake);
+addEventListener("pageshow", (event) => { if (event.persisted) wake(); });
+document.addEventListener("visibilitychange", () => { if (document.visibilityState === "visible") wake(); });
+setInterval(() => { if (socket.readyState === WebSocket.OPEN) send({ type: "beat" }); }, BEAT);
 connect();

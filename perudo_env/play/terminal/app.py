@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import time
 from collections.abc import Callable, Iterable
 from typing import ClassVar
 
@@ -44,11 +45,11 @@ def dice_art(hand: Iterable[int]) -> str:
 class Page(ModalScreen[None]):
     """A text over the table: the rules, or who is to look next. Enter or Escape leaves it."""
 
-    BINDINGS: ClassVar[list[BindingType]] = [("enter,escape,q", "dismiss", "OK")]
+    BINDINGS: ClassVar[list[BindingType]] = [("enter,escape,q", "leave", "OK")]
 
-    def __init__(self, text: str) -> None:
+    def __init__(self, text: str, settle: float = 0.0) -> None:
         super().__init__()
-        self._text = text
+        self._text, self._from = text, time.monotonic() + settle
 
     def compose(self) -> ComposeResult:
         """The text, which scrolls, and a button."""
@@ -61,9 +62,10 @@ class Page(ModalScreen[None]):
         self.query_one("#page").focus()
 
     @on(Button.Pressed, "#ok")
-    def leave(self) -> None:
-        """Back to the table."""
-        self.dismiss()
+    def action_leave(self) -> None:
+        """Back to the table, unless the key was meant for what was there before."""
+        if time.monotonic() >= self._from:
+            self.dismiss()
 
 
 class PerudoApp(App[bool]):
@@ -96,6 +98,7 @@ class PerudoApp(App[bool]):
         self._go_on = asyncio.Event()
         self._bid: Bid | None = None  # what the bar holds
         self._confirmed: Bid | None = None
+        self._settled_at = 0.0  # by time.monotonic: from when on keys answer what is asked now
         self.title = f"Perudo, {self.table.game.variant}"
         _ = self.texts.gettext
         for key, action, label in (
@@ -234,6 +237,16 @@ class PerudoApp(App[bool]):
 
     # ------------------------------------------------------------------------------------------ the game
 
+    def _settle(self) -> None:
+        """Something is asked anew: a key pressed at this moment, or twice, was meant for what was asked before."""
+        self._settled_at = time.monotonic() + self.manner.settle
+
+    def _is_too_soon(self) -> bool:
+        too_soon = time.monotonic() < self._settled_at
+        if too_soon:
+            self._say(self.texts.gettext("That key came just as the table changed, and was not taken."))
+        return too_soon
+
     @work(exclusive=True)
     async def play(self) -> None:
         """Drive the table to the end of the game, and keep it."""
@@ -261,10 +274,14 @@ class PerudoApp(App[bool]):
             self._viewer = None
             self._show()
             await self.push_screen_wait(
-                Page(self.texts.gettext("{name} alone looks now: press Enter.", name=self.teller.names[seat]))
+                Page(
+                    self.texts.gettext("{name} alone looks now: press Enter.", name=self.teller.names[seat]),
+                    self.manner.settle,
+                )
             )
         self._viewer = self._asked = seat
         self._action = asyncio.get_running_loop().create_future()
+        self._settle()
         self._show()
         if self.manner.hints:
             self.action_hint()
@@ -294,19 +311,21 @@ class PerudoApp(App[bool]):
         people = any(self.table.is_person(s) and d > 0 for s, d in enumerate(self.table.game.dice))
         if people:
             self._go_on.clear()
+            self._settle()
             await self._go_on.wait()
         else:
             await asyncio.sleep(self.manner.pause)
 
     def _choose(self, action: Action) -> None:
         """An action of whoever is asked; one that is illegal is explained."""
-        if self._action is None or self._action.done() or self._asked is None:
+        if self._action is None or self._action.done() or self._asked is None or self._is_too_soon():
             return
         why = self.table.why_illegal(self._asked, action, self.manner.language)
         if why is not None:
             self._say(self.texts.gettext("No: {why}.", why=why))
         elif self.manner.confirm and isinstance(action, Bid) and self._confirmed != action:
             self._confirmed = action
+            self._settle()
             self._say(self.texts.gettext("{bid}? Once more to say it.", bid=self.texts.bid(action)))
         else:
             self._action.set_result(action)
@@ -317,7 +336,7 @@ class PerudoApp(App[bool]):
         """Enter: the bid of the bar, or on with the game after a reveal."""
         if self._bid is not None:
             self._choose(self._bid)
-        else:
+        elif self._asked is None and not self._is_too_soon():
             self._go_on.set()
 
     def action_call(self, word: str) -> None:

@@ -32,6 +32,19 @@ class LeftError(Exception):
     """The lines have ended, or a player leaves the game."""
 
 
+def drop_typed(terminal: TextIO) -> None:
+    """Forget what has been typed into a terminal and not been read."""
+    if sys.platform == "win32":
+        import msvcrt
+
+        while msvcrt.kbhit():
+            msvcrt.getwch()
+    else:
+        import termios
+
+        termios.tcflush(terminal, termios.TCIFLUSH)
+
+
 class PlainGame:
     """One game in line mode, for one person or for several who pass the screen on."""
 
@@ -146,6 +159,10 @@ class PlainGame:
         self._out.flush()
 
     def _read(self, prompt: str) -> str:
+        if self._lines.isatty():
+            # an Enter too many, or one before the question, is no answer to it; a pipe holds all its answers from the start
+            time.sleep(self.manner.settle)
+            drop_typed(self._lines)
         print(prompt, end=" ", file=self._out, flush=True)
         line = self._lines.readline()
         if not line:

@@ -39,6 +39,8 @@ class Manner:
     """The agent whose choice the help tells; None: only chances are told."""
     confirm: bool = False
     """Whether a bid is asked for twice."""
+    settle: float = 0.4
+    """Seconds in which a key just after a question is not taken for its answer: it was meant for what was asked before."""
 
 
 class Teller:
@@ -183,10 +185,11 @@ class Teller:
             yield w.gettext("There is no bid to judge yet.")
 
     def promise(self) -> str:
-        """Before the game: the digest that binds the dice."""
-        return self.words.gettext(
+        """Before the game: the digest that binds the dice, and where their seed comes from."""
+        fixed = self.words.gettext(
             "The dice of this game are fixed; their digest (SHA-256): {digest}", digest=self.table.commitment
         )
+        return f"{fixed}\n{self.words.seed_origin(self.table.seed_chosen)}".rstrip()
 
     def proof(self) -> str:
         """After it: what the digest was made of."""

@@ -17,7 +17,7 @@ from perudo_env.play.archive import Archive
 from perudo_env.play.lineup import Lineup
 from perudo_env.play.web import live, reading, tables
 from perudo_env.play.web.house import House, house_of, words_of
-from perudo_env.play.web.security import SecurityHeaders
+from perudo_env.play.web.security import LOCAL_HOSTS, SecurityHeaders
 from perudo_env.play.web.shelf import Shelf
 
 MOST_SOCKET_BYTES = 65_536  # beyond this the server closes a WebSocket unread (1009)
@@ -29,13 +29,15 @@ def create_app(
     *,
     running: Path | None = None,
     language: str | None = None,
-    hosts: Sequence[str] = ("127.0.0.1", "localhost"),
+    hosts: Sequence[str] = LOCAL_HOSTS,
+    public: str | None = None,
     routers: Sequence[APIRouter] = (),
     links: Sequence[tuple[str, str]] = (),
 ) -> FastAPI:
     """The app: ``games`` is where finished games are kept, ``running`` where tables outlive the server (None: nowhere).
 
-    ``language`` fixes one for all. ``hosts`` are the names it answers to (``*``: any). ``routers`` are further pages,
+    ``language`` fixes one for all. ``hosts`` are the names it answers to (``*``: any), ``public`` the origin by
+    which others reach it (``https://perudo.example``; None: whatever the browser has). ``routers`` are further pages,
     with ``links`` (address, label) to them.
     """
 
@@ -46,8 +48,8 @@ def create_app(
         house.rooms.close()
 
     app = FastAPI(title="Perudo", docs_url=None, redoc_url=None, openapi_url=None, lifespan=lifespan)
-    house = House(lineup, Archive(games), tuple(links), None if running is None else Shelf(running))
-    app.state.house, app.state.language = house, language
+    house = House(lineup, Archive(games), tuple(links), None if running is None else Shelf(running), public)
+    app.state.house, app.state.language, app.state.public = house, language, public
     for router in (tables.router, reading.router, live.router, *routers):
         app.include_router(router)
     app.mount("/static", StaticFiles(packages=[("perudo_env.play", "static")]), "static")

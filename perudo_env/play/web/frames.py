@@ -82,8 +82,10 @@ def log_line(words: Words, room: Room, event: Event) -> str:
 class Frames:
     """Makes frames with the templates of one language."""
 
-    def __init__(self, environment: Environment, lineup: Lineup, words: Words, labels: dict[str, str]) -> None:
-        self.words, self.lineup, self.labels = words, lineup, labels
+    def __init__(
+        self, environment: Environment, lineup: Lineup, words: Words, labels: dict[str, str], public: str = ""
+    ) -> None:
+        self.words, self.lineup, self.labels, self.public = words, lineup, labels, public
         self._table = environment.get_template("parts/table.html")
         self._controls = environment.get_template("parts/controls.html")
         self._hint = environment.get_template("parts/hint.html")
@@ -100,6 +102,7 @@ class Frames:
         return {
             "type": "state",
             "key": values["key"],
+            "at": room.position,
             "seconds": None if left is None else round(left, 1),
             "table": self._table.render(values),
             "controls": self._controls.render(values),
@@ -107,9 +110,9 @@ class Frames:
             "log": [log_line(self.words, room, event) for event in room.log[start:end]],
         }
 
-    def hint(self, hint: Hint) -> dict[str, Any]:
-        """Help on demand."""
-        return {"type": "hint", "html": self._hint.render(hint=hint, adviser=self.lineup.adviser)}
+    def hint(self, at: str, hint: Hint) -> dict[str, Any]:
+        """Help on demand, in the position that it was asked for."""
+        return {"type": "hint", "at": at, "html": self._hint.render(hint=hint, adviser=self.lineup.adviser)}
 
     def _values(self, room: Room, screen: Screen, sc: Scene) -> dict[str, Any]:
         waiting, stage = room.waiting_for, room.stage
@@ -118,6 +121,7 @@ class Frames:
         calls = room.table.game.legal_actions() if your_turn else ()
         return {
             "room": room,
+            "public": self.public,
             "scene": sc,
             "screen": screen,
             "stage": stage.value,
@@ -131,9 +135,7 @@ class Frames:
             "waiting": sorted(waiting),
             "still_in": sorted(s for s in screen.seats if sc.alive[s]),
             # as long as it stays the same, what somebody has begun to enter stays on the screen
-            "key": "|".join(
-                map(str, (stage.value, sc.round, len(sc.bids), sc.in_calza_window, screen.shown, mine, room.saved_as))
-            ),
+            "key": "|".join(map(str, (room.position, screen.shown, mine, room.saved_as))),
         }
 
     def _pass_screen_round(self, room: Room, screen: Screen) -> None:

@@ -44,9 +44,10 @@ class House:
         archive: Archive,
         extra_links: tuple[tuple[str, str], ...] = (),
         shelf: Shelf | None = None,
+        public: str | None = None,
     ) -> None:
         self.lineup, self.archive, self.rooms = lineup, archive, Rooms()
-        self.extra_links, self.shelf = extra_links, shelf
+        self.extra_links, self.shelf, self.public = extra_links, shelf, public or ""
         self._frames: dict[str, Frames] = {}
 
     def open(self, room: Room) -> None:
@@ -67,7 +68,7 @@ class House:
         if language not in self._frames:
             texts = words(language)
             labels = {level: texts.level(level) for level in self.lineup.levels}
-            self._frames[language] = Frames(environment(language), self.lineup, texts, labels)
+            self._frames[language] = Frames(environment(language), self.lineup, texts, labels, self.public)
         return self._frames[language]
 
     def page(self, request: Request, template: str, status: int = 200, **values: Any) -> HTMLResponse:

@@ -10,7 +10,7 @@ from perudo_env.engine.clauses import IllegalActionError
 from perudo_env.game.notation import NotationError
 from perudo_env.play.table import NotYourTurnError
 from perudo_env.play.web.house import House, house_of, words_of
-from perudo_env.play.web.messages import Act, AskHint, BadMessageError, Message, RateLimit, Ready, Show, parse
+from perudo_env.play.web.messages import Act, AskHint, BadMessageError, Beat, Message, RateLimit, Ready, Show, parse
 from perudo_env.play.web.rooms import Room, Screen, Stage
 from perudo_env.play.web.security import is_same_origin
 from perudo_env.play.web.tables import cookie_of
@@ -42,6 +42,8 @@ async def follow(socket: WebSocket, room_id: str) -> None:
     finally:
         room.screens.discard(screen)
         telling.cancel()
+        if screen.helping is not None:
+            screen.helping.cancel()
 
 
 async def _tell(socket: WebSocket, house: House, room: Room, screen: Screen) -> None:
@@ -54,6 +56,7 @@ async def _tell(socket: WebSocket, house: House, room: Room, screen: Screen) -> 
 
 
 async def _listen(socket: WebSocket, house: House, room: Room, screen: Screen) -> None:
+    """Answer every message: with what is wrong with it, or that it was heard. A browser that gets no answer tries another line."""
     limit, refused = RateLimit(), 0
     while True:
         event = await socket.receive()
@@ -67,28 +70,34 @@ async def _listen(socket: WebSocket, house: House, room: Room, screen: Screen) -
             if refused % 10 == 1:
                 await _complain(socket, screen.words.gettext("Too many messages: wait a moment."))
             continue
-        error = await _heed(socket, event.get("text"), house, room, screen)
+        error = _heed(socket, event.get("text"), house, room, screen)
         if error is not None:
             await _complain(socket, error)
+        else:
+            await socket.send_json({"type": "heard"})
 
 
 async def _complain(socket: WebSocket, text: str) -> None:
     await socket.send_json({"type": "error", "text": text})
 
 
-async def _heed(socket: WebSocket, text: str | None, house: House, room: Room, screen: Screen) -> str | None:
+def _heed(socket: WebSocket, text: str | None, house: House, room: Room, screen: Screen) -> str | None:
     """Do what a message says; returns what is wrong with it, in the language of the browser."""
     _ = screen.words.gettext
     try:
         message = parse("" if text is None else text)
     except BadMessageError as error:
         return _("This message cannot be understood: {why}", why=error)
+    if isinstance(message, Beat):
+        return None
     if not isinstance(message, Ready) and message.seat not in screen.seats:
         return _("This seat is not yours.")
+    if message.at != room.position:
+        return _("This came too late: the table had moved on. Nothing was done; look, and choose again.")
     if isinstance(message, Act | AskHint) and message.seat != screen.shown and not room.table.game.in_calza_window:
         return _("It is not this seat's turn.")
     if isinstance(message, AskHint):
-        return await _hint(socket, message, house, room, screen)
+        return _hint(socket, message, house, room, screen)
     return _do(message, room, screen)
 
 
@@ -126,13 +135,19 @@ def _act(seat: int, action: str, room: Room, screen: Screen) -> str | None:
     return None
 
 
-async def _hint(socket: WebSocket, message: AskHint, house: House, room: Room, screen: Screen) -> str | None:
+def _hint(socket: WebSocket, message: AskHint, house: House, room: Room, screen: Screen) -> str | None:
     _ = screen.words.gettext
     if not room.options.hints:
         return _("This table plays without help.")
     if room.stage is not Stage.PLAY or message.seat not in room.table.waiting_for:
         return _("It is not this seat's turn.")
-    frames = house.frames(screen.words.language)
-    advice = room.table.advice(message.seat, house.lineup.adviser)
-    await socket.send_json(frames.hint(await asyncio.to_thread(advice)))
+    if screen.helping is None or screen.helping.done():
+        advice = room.table.advice(message.seat, house.lineup.adviser)
+        frames = house.frames(screen.words.language)
+
+        async def help_when_known() -> None:
+            await socket.send_json(frames.hint(message.at, await asyncio.to_thread(advice)))
+
+        # it may take a while, and the messages after it are heard meanwhile
+        screen.helping = asyncio.create_task(help_when_known())
     return None

@@ -16,7 +16,19 @@ class _Message(BaseModel):
     model_config = ConfigDict(extra="forbid")
 
 
-class Act(_Message):
+class Beat(_Message):
+    """Nothing but the question whether anybody hears."""
+
+    type: Literal["beat"]
+
+
+class _Answer(_Message):
+    """What answers a question, the one that ``at`` names: the ``position`` of the room when the browser was shown it."""
+
+    at: Annotated[str, Field(max_length=40)]
+
+
+class Act(_Answer):
     """``seat`` does something: a bid like ``5x3`` or ``3P``, ``dudo``, ``calza``, ``pass``."""
 
     type: Literal["act"]
@@ -24,27 +36,27 @@ class Act(_Message):
     action: Annotated[str, Field(max_length=8)]
 
 
-class Ready(_Message):
+class Ready(_Answer):
     """The people at this browser have seen the dice of the last round."""
 
     type: Literal["ready"]
 
 
-class Show(_Message):
+class Show(_Answer):
     """One screen passed round: ``seat`` now looks at it."""
 
     type: Literal["show"]
     seat: Seat
 
 
-class AskHint(_Message):
+class AskHint(_Answer):
     """``seat`` asks for help."""
 
     type: Literal["hint"]
     seat: Seat
 
 
-Message = Act | Ready | Show | AskHint
+Message = Act | Ready | Show | AskHint | Beat
 _ADAPTER: TypeAdapter[Message] = TypeAdapter(Annotated[Message, Field(discriminator="type")])
 
 

@@ -63,6 +63,7 @@ class Screen:
         self.shown = next(iter(seats)) if len(seats) == 1 else None
         self.num_told = 0  # log lines this browser has
         self.dirty = asyncio.Event()
+        self.helping: asyncio.Task[None] | None = None  # what works out the help it asked for
 
 
 class Room:
@@ -117,6 +118,12 @@ class Room:
         if self.table.is_over:
             return Stage.OVER
         return Stage.REVEAL if self.in_reveal else Stage.PLAY
+
+    @property
+    def position(self) -> str:
+        """What the table asks now, as each message must name it: one that comes late must not answer another question."""
+        game = self.table.game
+        return f"{self.stage.value}-{game.round}-{len(game.bids)}{'-calza' * game.in_calza_window}"
 
     @property
     def waiting_for(self) -> frozenset[int]:

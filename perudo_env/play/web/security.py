@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from urllib.parse import parse_qs, urlsplit
 
-from starlette.datastructures import Headers, MutableHeaders
+from starlette.datastructures import MutableHeaders
 from starlette.exceptions import HTTPException
 from starlette.requests import HTTPConnection, Request
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
@@ -13,6 +13,10 @@ from perudo_env.play.language import request_translations
 
 MOST_BYTES = 8_192  # of a form
 
+LOCAL = ("127.0.0.1", "localhost", "::1")
+# As a Host header names them; of "[::1]:8000" older versions of Starlette read "[" alone, which no name can be.
+LOCAL_HOSTS = ("127.0.0.1", "localhost", "[::1]", "::1", "[")
+
 HEADERS = {
     "Content-Security-Policy": (
         "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; "
@@ -20,6 +24,7 @@ HEADERS = {
     ),
     "X-Content-Type-Options": "nosniff",
     "Referrer-Policy": "same-origin",
+    "Cache-Control": "no-cache",  # a page must not run the script of another version
 }
 
 
@@ -42,14 +47,53 @@ class SecurityHeaders:
         await self.app(scope, receive, with_headers)
 
 
+def public_origin(url: str) -> str:
+    """The public address of a server as browsers name it: ``https://perudo.example``; raises ``ValueError`` for no such address."""
+    try:
+        parts = urlsplit(url.strip())
+        host, port = (parts.hostname or "").encode("idna").decode(), parts.port
+        rest = (parts.path.strip("/"), parts.query, parts.fragment, parts.username, parts.password)
+        if parts.scheme not in ("http", "https") or not host or any(rest):
+            raise ValueError
+    except ValueError:  # of the brackets, the name or the port, too
+        raise ValueError(
+            f"the public address {url!r} should be https:// or http:// and a name, without a path: https://perudo.example"
+        ) from None
+    usual = {"http": 80, "https": 443}[parts.scheme]
+    return f"{parts.scheme}://{bracketed(host)}" + (f":{port}" if port not in (None, usual) else "")
+
+
+def bracketed(host: str) -> str:
+    """A host as an address holds it: an IPv6 one in brackets."""
+    return f"[{host}]" if ":" in host else host
+
+
+def address_of(host: str, port: int) -> str:
+    """The address at which this machine reaches a server that listens on ``host``."""
+    everywhere = {"0.0.0.0": "127.0.0.1", "::": "::1"}
+    return f"http://{bracketed(everywhere.get(host, host))}:{port}/"
+
+
+def hosts_of(host: str, public: str | None = None) -> tuple[str, ...]:
+    """The names that a server which listens on ``host`` answers to (``*``: any)."""
+    if host not in LOCAL:
+        return ("*",)
+    name = urlsplit(public).hostname if public else None
+    return LOCAL_HOSTS if name is None else (*LOCAL_HOSTS, bracketed(name))
+
+
 def is_same_origin(connection: HTTPConnection) -> bool:
-    """Whether a form or a WebSocket comes from a page of this server; programs that send no Origin are no browsers."""
-    return _from_here(connection.headers)
+    """Whether a form or a WebSocket comes from a page of this server; programs that send no Origin are no browsers.
+
+    Behind a proxy the Host header may be the proxy's, and the page's origin is the public address.
+    """
+    origin, host = connection.headers.get("origin"), connection.headers.get("host")
+    return origin is None or origin == connection.app.state.public or urlsplit(origin).netloc == host
 
 
-def _from_here(headers: Headers) -> bool:
-    origin = headers.get("origin")
-    return origin is None or urlsplit(origin).netloc == headers.get("host")
+def is_secure(connection: HTTPConnection) -> bool:
+    """Whether the browser came by https, as the origin of its form says, or else the public address."""
+    return (connection.headers.get("origin") or connection.app.state.public or "").startswith("https:")
 
 
 async def fields_of(request: Request) -> dict[str, list[str]]:

@@ -10,7 +10,7 @@ from urllib.parse import urlencode
 
 from perudo_env.engine.variant import SWITCHES, VARIANTS, ContradictionError, Variant, switch_values, variant
 from perudo_env.play.lineup import Lineup
-from perudo_env.play.table import Player
+from perudo_env.play.table import Player, may_choose_seed
 from perudo_env.play.web.rooms import PACES, Options
 from perudo_env.play.words import Words
 from perudo_env.rulebook.book import value_name
@@ -105,6 +105,13 @@ def read_setup(form: Mapping[str, str], lineup: Lineup, words: Words) -> Setup:
         again=urlencode({k: v for k, v in form.items() if v}),
     )
     seed = form.get("seed", "").strip()
+    others = [seat for seat, player in enumerate(players) if player.agent is None and seat not in mine]
+    if seed and (others or not may_choose_seed(players)):
+        raise SetupError(
+            _(
+                "Seed: it tells all dice, so only a person who plays alone may choose it. Leave it empty to have one drawn."
+            )
+        )
     return Setup(
         _variant(form, words), tuple(players), frozenset(mine),
         _number(seed, 0, 2**64 - 1, _("Seed"), words) if seed else None, options,

@@ -17,9 +17,13 @@ from perudo_env.play.table import Table, UnseatedError
 from perudo_env.play.web import setup
 from perudo_env.play.web.house import House, house_of, words_of
 from perudo_env.play.web.rooms import Room
-from perudo_env.play.web.security import form_of
+from perudo_env.play.web.security import form_of, is_secure
 
 router = APIRouter(default_response_class=HTMLResponse, include_in_schema=False)
+
+
+SEAT_SECONDS = 30 * 24 * 3600  # a browser that was closed finds its seat again
+LAST_TABLE = "table"  # the cookie that names the table at which a browser sat down last; no secret
 
 
 def cookie_of(room_id: str) -> str:
@@ -50,10 +54,11 @@ def _home(request: Request, form: dict[str, str], error: str | None = None) -> R
     house, texts = house_of(request), words_of(request)
     _ = texts.gettext
     values: defaultdict[str, Any] = defaultdict(str, form)
+    table = house.rooms.get(request.cookies.get(LAST_TABLE, ""))
     values["switched"] = any(value for name, value in form.items() if name.startswith("sw_"))
     return house.page(
         request, "home.html", 200 if error is None else 422,
-        values=values, error=error, kinds=setup.kinds(texts), agents=house.lineup.agents,
+        values=values, error=error, table=None if table is None or table.table.is_over else table, kinds=setup.kinds(texts), agents=house.lineup.agents,
         levels=[(level, texts.level(level)) for level in house.lineup.levels],
         variants=setup.variant_labels(texts), switches=setup.switch_choices(texts),
         paces=[("none", _("at once")), ("quick", _("after a moment")), ("calm", _("at leisure"))],
@@ -84,7 +89,7 @@ async def open_table(request: Request) -> Response:
         return _home(request, form, str(error))
     answer = RedirectResponse(f"/t/{room.id}", 303)
     if asked.mine:
-        _remember(answer, room, room.give(asked.mine))
+        _remember(request, answer, room, room.give(asked.mine))
     return answer
 
 
@@ -114,7 +119,7 @@ async def join(request: Request, room_id: str) -> Response:
     seat = int(wanted)
     room.table.rename(seat, setup.clean_name(form.get("name", "")) or room.table.players[seat].name)
     answer = RedirectResponse(f"/t/{room.id}", 303)
-    _remember(answer, room, room.give(frozenset({seat})))
+    _remember(request, answer, room, room.give(frozenset({seat})))
     return answer
 
 
@@ -132,5 +137,7 @@ async def choose_language(request: Request) -> Response:
     return answer
 
 
-def _remember(answer: Response, room: Room, token: str) -> None:
-    answer.set_cookie(cookie_of(room.id), token, path=f"/t/{room.id}", httponly=True, samesite="lax")
+def _remember(request: Request, answer: Response, room: Room, token: str) -> None:
+    secure = is_secure(request)
+    for name, value, path in ((cookie_of(room.id), token, f"/t/{room.id}"), (LAST_TABLE, room.id, "/")):
+        answer.set_cookie(name, value, SEAT_SECONDS, path=path, secure=secure, httponly=True, samesite="lax")
