@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 import threading
 import webbrowser
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
@@ -70,10 +71,11 @@ def main(args: list[str] | None = None) -> int:
 def _in_terminal(options: Play) -> int:
     from perudo_env.play.archive import Archive
     from perudo_env.play.language import language_of
+    from perudo_env.play.names import NameRefusedError
     from perudo_env.play.series import Series
     from perudo_env.play.terminal import plain
     from perudo_env.play.terminal.telling import Manner, seated
-    from perudo_env.play.words import words
+    from perudo_env.play.words import say_refused, words
 
     house = lineup()
     language = language_of(options.lang)
@@ -83,6 +85,10 @@ def _in_terminal(options: Play) -> int:
 
     try:
         players = seated(options.seats, is_agent, words(language))
+    except NameRefusedError as error:
+        print(f"agents.people.play: {say_refused(error, words(language))}", file=sys.stderr)
+        return 2
+    try:
         series = Series(options.variant, players, house.policy, options.seed, Archive(options.games))
     except ValueError as error:
         print(f"agents.people.play: {error}", file=sys.stderr)
@@ -123,6 +129,8 @@ def _in_browser(options: Play) -> int:
 
     app = browser_app(options)
     address = f"http://{'127.0.0.1' if options.host == '0.0.0.0' else options.host}:{options.port}/"
+    for told in _warnings(options, app):
+        print(f"agents.people.play: {told}", file=sys.stderr)
     print("getting the agents ready…", flush=True)
     warm_up(lineup())
     print(f"Perudo: {address}  (Ctrl+C ends)", flush=True)
@@ -130,6 +138,24 @@ def _in_browser(options: Play) -> int:
         threading.Timer(1.0, webbrowser.open, [address]).start()
     serve(app, options.host, options.port)
     return 0
+
+
+def _warnings(options: Play, app: FastAPI) -> Iterator[str]:
+    """What cannot be kept on this machine, told before anybody plays."""
+    from perudo_env.play.language import language_of
+    from perudo_env.play.score import ScoreError, Store
+    from perudo_env.play.score.store import default_file
+    from perudo_env.play.score.words import say_error
+    from perudo_env.play.words import words
+
+    texts = words(language_of(options.lang))
+    games = app.state.house.archive.warning(texts)
+    if games is not None:
+        yield games
+    try:
+        Store(default_file())
+    except ScoreError as error:
+        yield say_error(error, texts)
 
 
 def warm_up(known: Lineup) -> None:
