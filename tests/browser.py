@@ -117,6 +117,7 @@ class Server:
         found = {
             "/": "/", "/rules": "/rules?variant=box", "/t/{room_id}": join, "/games": "/games", "/games/{name}": f"{game}?step=2",
             "/score": "/score", "/score/new": "/score/new", "/score/{evening}": score, "/score/{evening}/sheet": f"{score}/sheet",
+            "/score/{evening}/delete": f"{score}/delete",
         }  # fmt: skip
         routes = {r.path for r in routes_in(self.app.routes) if not isinstance(r, APIRoute) or "GET" in r.methods}
         assert routes == set(found) | NO_PAGES

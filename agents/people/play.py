@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 import threading
 import webbrowser
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
@@ -74,10 +75,11 @@ def main(args: list[str] | None = None) -> int:
 def _in_terminal(options: Play) -> int:
     from perudo_env.play.archive import Archive
     from perudo_env.play.language import language_of
+    from perudo_env.play.names import NameRefusedError
     from perudo_env.play.series import Series
     from perudo_env.play.terminal import plain
     from perudo_env.play.terminal.telling import Manner, seated
-    from perudo_env.play.words import words
+    from perudo_env.play.words import say_refused, words
 
     if not options.plain and not all(stream.isatty() for stream in (sys.stdin, sys.stdout, sys.stderr)):
         print(
@@ -101,6 +103,9 @@ def _in_terminal(options: Play) -> int:
         if options.seed is not None and not may_choose_seed(players):
             raise ValueError("--seed tells all dice: with several people at the table leave it out, and it is drawn")
         series = Series(options.variant, players, house.policy, options.seed, Archive(options.games))
+    except NameRefusedError as error:
+        print(f"agents.people.play: {say_refused(error, words(language))}", file=sys.stderr)
+        return 2
     except ValueError as error:
         print(f"agents.people.play: {error}", file=sys.stderr)
         return 2
@@ -145,6 +150,8 @@ def _in_browser(options: Play) -> int:
     except ValueError as error:
         print(f"agents.people.play: {error}", file=sys.stderr)
         return 2
+    for told in _warnings(options, app):
+        print(f"agents.people.play: {told}", file=sys.stderr)
     address = address_of(options.host, options.port)
     print("getting the agents ready…", flush=True)
     warm_up(lineup())
@@ -154,6 +161,24 @@ def _in_browser(options: Play) -> int:
         threading.Timer(1.0, webbrowser.open, [address]).start()
     serve(app, options.host, options.port)
     return 0
+
+
+def _warnings(options: Play, app: FastAPI) -> Iterator[str]:
+    """What cannot be kept on this machine, told before anybody plays."""
+    from perudo_env.play.language import language_of
+    from perudo_env.play.score import ScoreError, Store
+    from perudo_env.play.score.store import default_file
+    from perudo_env.play.score.words import say_error
+    from perudo_env.play.words import words
+
+    texts = words(language_of(options.lang))
+    games = app.state.house.archive.warning(texts)
+    if games is not None:
+        yield games
+    try:
+        Store(default_file())
+    except ScoreError as error:
+        yield say_error(error, texts)
 
 
 def warm_up(known: Lineup) -> None:

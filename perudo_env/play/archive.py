@@ -3,18 +3,24 @@
 from __future__ import annotations
 
 import json
+import logging
 import os
 import re
 import secrets
+import tempfile
 from collections import Counter
 from dataclasses import dataclass
 from datetime import datetime, timezone
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from perudo_env.game.files import read_json
+from perudo_env.game.files import check_writable, read_json, write_text
 from perudo_env.game.notation import parse_record
+from perudo_env.play.names import tidy
+from perudo_env.play.words import Words
 
+_log = logging.getLogger(__name__)
 _NAME = re.compile(r"\d{8}-\d{6}-[0-9a-f]{8}")
 
 
@@ -39,40 +45,72 @@ class SavedGame:
     @property
     def names(self) -> list[str]:
         """The players' names by seat."""
-        return [str(p["name"]) for p in self.data["players"]]
+        return [tidy(str(p["name"])) for p in self.data["players"]]
 
 
 class Archive:
-    """The games of a folder, which is made when the first one is saved."""
+    """The games of a folder, which is made when it is needed.
+
+    Where it cannot be written, or no longer, games are kept in a temporary folder of this user, ``spare``.
+    """
 
     def __init__(self, folder: Path | None = None) -> None:
         self.folder = folder or default_folder()
+        self.spare: Path | None = None
         self._rolled: dict[str, Counter[int]] = {}  # files never change, so each is counted once
 
+    @cached_property
+    def trouble(self) -> str | None:
+        """Why games cannot be kept in the folder, tried once, to be told before play; None: they can."""
+        try:
+            check_writable(self.folder / "game.json")
+        except ValueError as error:
+            return str(error.__cause__)
+        return None
+
+    def warning(self, w: Words) -> str | None:
+        """What people are told before they play where games cannot be kept in the folder."""
+        if self.trouble is None:
+            return None
+        return w.gettext(
+            "Finished games cannot be kept in {folder} ({error}): they go to a temporary folder. --games or PERUDO_GAMES names another.",
+            folder=self.folder,
+            error=self.trouble,
+        )
+
     def save(self, data: dict[str, Any]) -> str:
-        """Keep a game; returns its name. The file appears whole or not at all."""
-        self.folder.mkdir(parents=True, exist_ok=True)
+        """Keep a game; returns its name. The file appears whole or not at all. Raises ``OSError`` where no folder takes it."""
         name = f"{datetime.now(timezone.utc):%Y%m%d-%H%M%S}-{secrets.token_hex(4)}"
-        unfinished = self.folder / f".{name}.tmp"
-        unfinished.write_text(json.dumps(data, ensure_ascii=False, indent=1) + "\n", encoding="utf-8")
-        unfinished.replace(self.path(name))
+        text = json.dumps(data, ensure_ascii=False, indent=1) + "\n"
+        try:
+            write_text(self.folder / f"{name}.json", text)
+        except OSError as error:
+            if self.spare is None:
+                self.spare = Path(tempfile.mkdtemp(prefix="perudo-games-"))
+            write_text(self.spare / f"{name}.json", text)
+            _log.warning("%s cannot be written (%s): the game is kept in %s", self.folder, error, self.spare)
         return name
+
+    @property
+    def _folders(self) -> list[Path]:
+        return [self.folder] if self.spare is None else [self.folder, self.spare]
 
     def path(self, name: str) -> Path:
         """The file of a game; raises ``KeyError`` for what is no name of one."""
         if not _NAME.fullmatch(name):
             raise KeyError(name)
-        return self.folder / f"{name}.json"
+        paths = [folder / f"{name}.json" for folder in self._folders]
+        return next((path for path in paths if os.path.isfile(path)), paths[0])
 
     def names(self) -> list[str]:
         """The games there are, the latest first."""
-        found = (path.stem for path in self.folder.glob("*.json")) if self.folder.is_dir() else ()
+        found = (path.stem for folder in self._folders if os.path.isdir(folder) for path in folder.glob("*.json"))
         return sorted((name for name in found if _NAME.fullmatch(name)), reverse=True)
 
     def read(self, name: str) -> SavedGame:
         """A game; raises ``KeyError`` if there is none of this name, ``ValueError`` for a file that is not a saved game."""
         path = self.path(name)
-        if not path.exists():
+        if not os.path.isfile(path):
             raise KeyError(name)
         data = read_json(path)
         record, players = data.get("record"), data.get("players")

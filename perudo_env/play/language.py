@@ -9,6 +9,7 @@ import gettext
 import os
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 from starlette.requests import HTTPConnection
 
@@ -17,6 +18,19 @@ from perudo_env.game.clauses import LANGUAGES
 LOCALE = Path(__file__).parent / "locale"
 DOMAIN = "perudo"
 COOKIE = "language"
+
+
+def N_(message: str) -> str:
+    """Marks a message for the catalogue; whoever shows it translates it."""
+    return message
+
+
+class RefusedError(ValueError):
+    """What was entered cannot be, and nothing has changed. ``message`` is the catalogue's, with ``values`` to fill in."""
+
+    def __init__(self, message: str, **values: Any) -> None:
+        super().__init__(message.format(**values))
+        self.message, self.values = message, values
 
 
 @cache

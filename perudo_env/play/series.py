@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
 
 from perudo_env.engine.variant import Variant
 from perudo_env.play.archive import Archive
 from perudo_env.play.table import MakePolicy, Player, Table
+from perudo_env.play.words import Words
 
 
 @dataclass
@@ -23,6 +24,7 @@ class Series:
     make: MakePolicy
     seed: int | None
     archive: Archive
+    lost: list[str] = field(default_factory=list, init=False)  # what was told of games that no folder took
     _num_dealt: int = field(default=0, init=False)
 
     def __post_init__(self) -> None:
@@ -38,6 +40,12 @@ class Series:
         self._num_dealt += 1
         return table
 
-    def keep(self, table: Table) -> Path:
-        """Keep a finished game; returns its file."""
-        return self.archive.path(self.archive.save(table.saved()))
+    def keep(self, table: Table, w: Words) -> str:
+        """Keep a finished game; says where, or tells the game itself if nowhere takes it."""
+        saved = table.saved()
+        try:
+            return w.gettext("The game is kept: {file}", file=self.archive.path(self.archive.save(saved)))
+        except OSError as error:
+            told = w.gettext("The game cannot be kept ({error}); this is its record:", error=error)
+            self.lost.append(f"{told}\n{json.dumps(saved, ensure_ascii=False)}")
+            return self.lost[-1]

@@ -17,6 +17,7 @@ from perudo_env.engine.clauses import IllegalActionError
 from perudo_env.engine.variant import Variant, as_variant
 from perudo_env.game.events import CalzaSaid, Event
 from perudo_env.game.game import Game
+from perudo_env.play.names import tidy
 from perudo_env.policy import Policy
 from perudo_env.rulebook.chances import Chance, chance
 from perudo_env.rulebook.fairness import Secret
@@ -264,7 +265,7 @@ class Table:
     def resumed(cls, state: Mapping[str, Any], make: MakePolicy | None = None) -> Table:
         """The table of a :meth:`state`; raises ``ValueError`` or ``KeyError`` for data that are none."""
         game, seed = Game.replay(state["record"]), int(state["seed"])
-        players = [Player(p["name"], p["agent"]) for p in state["players"]]
+        players = [Player(tidy(p["name"]), p["agent"]) for p in state["players"]]
         if len(players) != game.num_seats:
             raise ValueError(f"{len(players)} players and hands of {game.num_seats}: each seat needs both")
         table = cls(game.variant, players, make, seed)

@@ -9,7 +9,7 @@ from num2words import num2words
 
 from perudo_env.engine.actions import CALZA, DUDO, PACO, Action, Bid
 from perudo_env.game import events as ev
-from perudo_env.play.language import translations
+from perudo_env.play.language import RefusedError, translations
 
 _SPELLED = 20  # numbers up to this one are written as words
 
@@ -147,6 +147,11 @@ class Words:
                     return self.gettext("The limit of rounds ends the game. First: {names}.", names=first)
                 return self.gettext("{name} wins the game.", name=first)
         raise TypeError(f"{event!r} is not an event")
+
+
+def say_refused(error: RefusedError, w: Words) -> str:
+    """Why something was refused, as a sentence: ``No: ... .``"""
+    return w.gettext("No: {error}.", error=w.gettext(error.message, **error.values))
 
 
 @cache

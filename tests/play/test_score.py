@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import random
 import sqlite3
 import subprocess
@@ -12,14 +13,16 @@ from pathlib import Path
 import pytest
 
 from perudo_env import Game
-from perudo_env.play.score.csvfile import from_csv, to_csv
+from perudo_env.play.score.csvfile import decoded, from_csv, to_csv
 from perudo_env.play.score.entries import (
     Calza,
     Entry,
     GameStarted,
     Joined,
+    Left,
     Lost,
     Opened,
+    Renamed,
     ScoreError,
     Stopped,
     Undone,
@@ -173,6 +176,59 @@ def test_who_sits_out_or_joins_later_takes_the_place_after_the_last_of_the_games
     assert (second.players, second.opener) == (("Ann", "Bo", "Cy", "Di"), "Di")
 
 
+def test_who_leaves_in_mid_game_is_out_below_those_still_in() -> None:
+    first = opened("Ann", "Bo", "Cy", "Di", dice=3)
+    told = [GameStarted(opener="Ann"), *losses("Di", "Di", "Di", "Cy", "Cy")]
+    before = evening(*told, first=first).table
+    assert before is not None
+    assert (before.opener, before.palifico, before.round) == ("Cy", True, 6)
+    # somebody else: the same round again, nobody else loses a die
+    table = evening(*told, Left("Ann"), first=first).table
+    assert table is not None
+    assert (table.dice, table.places, table.opener, table.palifico, table.round) == (
+        (0, 3, 1, 0), (3, 0, 0, 4), "Cy", True, 7,
+    )  # fmt: skip
+    assert (table.lines[-1].player, table.lines[-1].left, table.lines[-1].place, table.lines[-1].round) == ("Ann", True, 3, 6)  # fmt: skip
+    # the one whose Palifico it was to be: an ordinary round, opened by the next one clockwise who is in
+    table = evening(*told, Left("Cy"), first=first).table
+    assert table is not None
+    assert (table.opener, table.palifico, table.places) == ("Ann", False, (0, 0, 3, 4))
+    # of two the other has won; who is out already keeps its place
+    over = evening(*told, Left("Di"), Left("Ann"), Left("Bo"), first=first)
+    assert over.table is not None
+    assert (over.table.is_over, over.table.truncated, over.table.places) == (True, False, (3, 2, 1, 4))
+    with pytest.raises(ScoreError, match="Bo has left already"):
+        over.apply(Left("Bo"))
+    # the next game is played by who is here, and by who joins again
+    with pytest.raises(ScoreError, match="two players"):
+        over.apply(GameStarted())
+    over.apply(Joined("bo"))
+    over.apply(GameStarted())
+    assert over.table.dice == (0, 3, 3, 0)
+    assert over.gone == {"Ann", "Di"}
+    assert shown(evening(*told, Left("Ann"), Undone(), first=first)) == shown(evening(*told, first=first))
+
+
+def test_a_name_is_corrected_in_all_games() -> None:
+    told = [*won_by("Ann", "Cy", "Bo"), GameStarted(opener="Bo"), Lost("Bo")]
+    right = opened("Ann", "Bob", "Cy", dice=3)
+    as_if = [
+        GameStarted(opener="Ann"),
+        *losses(*("Cy",) * 3, *("Bob",) * 3),
+        GameStarted(opener="Bob"),
+        *losses("Bob", "Ann"),
+    ]
+    e = evening(*told, Renamed("Bo", " Bob "), Lost("Ann"))
+    assert shown(e) == shown(evening(*as_if, first=right))
+    assert e.players == ("Ann", "Bob", "Cy")
+    for wrong, says in ((Renamed("Bo", "Al"), "Bo does not play"), (Renamed("Bob", "CY"), "two players are called CY")):
+        with pytest.raises(ScoreError, match=says):
+            e.apply(wrong)
+    e.apply(Renamed("Bob", "BOB"))  # nobody else's
+    assert evening(*told, Left("Bo"), Renamed("Bo", "Bob")).gone == {"Bob"}
+    assert shown(evening(*told, Renamed("Bo", "Bob"), Undone())) == shown(evening(*told))
+
+
 def test_undo_drops_the_last_entry_that_stands_and_reaches_back_over_games() -> None:
     told = [*won_by("Ann", "Cy", "Bo"), GameStarted(opener="Bo"), Lost("Cy")]
     for n in range(len(told) + 1):
@@ -267,6 +323,49 @@ def test_a_refused_entry_and_one_from_an_old_sheet_change_nothing(store: Store) 
     assert store.read(evening_id) == kept
 
 
+def test_a_form_posted_twice_begins_one_evening(store: Store) -> None:
+    first = opened("Ann", "Bo")
+    evening_id = store.open(first, form="a")
+    assert store.open(first, form="a") == evening_id
+    # the page before, by the browser's button, with another name typed
+    others = {
+        store.open(opened("Ann", "Cy"), form="a"),
+        store.open(first, form="b"),
+        store.open(first),
+        store.open(first),
+    }
+    assert len(others | {evening_id}) == 5
+
+
+def test_an_evening_is_deleted_alone_and_its_number_not_used_again(store: Store) -> None:
+    ids = [store.open(opened("Ann", "Bo")) for _ in range(3)]
+    with pytest.raises(OutOfDateError):
+        store.delete(ids[2], expected=2)
+    store.delete(ids[2], expected=1)
+    store.delete(ids[0])
+    with pytest.raises(ScoreError, match="there is no evening"):
+        store.delete(ids[0])
+    assert [kept.id for kept in store.evenings()] == [ids[1]]
+    assert store.open(opened("Ann", "Bo")) == ids[2] + 1
+
+
+def test_a_file_of_the_first_version_goes_on_and_one_bad_evening_hides_no_other(tmp_path: Path) -> None:
+    file = tmp_path / "scores.sqlite"
+    with sqlite3.connect(file) as db:
+        db.execute("CREATE TABLE evening (id INTEGER PRIMARY KEY AUTOINCREMENT, at TEXT NOT NULL)")
+        db.execute("CREATE TABLE entry (evening INTEGER, number INTEGER, at TEXT, kind TEXT, data TEXT)")
+        db.execute("PRAGMA user_version = 1")
+        for i, first in enumerate((opened("Zoe\u0301", "Bo"), opened("fi", "\ufb01")), 1):
+            db.execute("INSERT INTO evening VALUES (?, '2026-11-30T20:00:00+00:00')", (i,))
+            db.execute("INSERT INTO entry VALUES (?, 0, '', 'evening', ?)", (i, to_json(first)))
+    db.close()
+    store = Store(file)
+    store.append(1, GameStarted(opener="Zoé"))
+    bad, good = Store(file).evenings()
+    assert good.evening.table is not None
+    assert "two players are called" in str(bad.fault)
+
+
 def test_a_file_that_is_no_score_is_refused_and_left_alone(tmp_path: Path) -> None:
     file = tmp_path / "letter.txt"
     file.write_text("Dear Ann, " * 200)
@@ -311,9 +410,66 @@ def test_csv_reads_back_to_the_same_evening_and_leaves_out_what_was_undone() -> 
     again, rest = from_csv(text)
     assert shown(Evening([again, *rest])) == shown(Evening([first, *entries]))
     assert to_csv((again, *rest)) == text
-    assert from_csv("\ufeff" + text) == (again, rest)
+    # marked, so that a spreadsheet knows the accents for what they are
+    assert text.startswith("\ufeffentry,data,")
+    assert from_csv(text.removeprefix("\ufeff")) == (again, rest)
     assert ",'=1+1," in text
     assert ",=1+1" not in text
+
+
+def test_what_a_spreadsheet_makes_of_the_csv_reads_back() -> None:
+    first = Opened(("Zoé", 'O\'Brien; "Bo",', "Cy"), str(table_variant("marquoir", 3)))
+    entries = (
+        GameStarted(opener="Zoé"),
+        *losses("Cy", "Zoé"),
+        Left("Cy"),
+        Renamed("Zoé", "Zoë"),
+        Lost("Zoë"),
+        Stopped(),
+        Joined("Di"),
+    )
+    text = to_csv((first, *entries))
+    rows = list(csv.reader(StringIO(text.removeprefix("\ufeff"))))
+    assert [row[0] for row in rows] == [
+        "entry",
+        "evening",
+        "game",
+        "lost",
+        "lost",
+        "leave",
+        "rename",
+        "lost",
+        "stop",
+        "join",
+    ]
+    # the right name from the first row on, and places for all
+    assert (rows[0][7], rows[4][4], rows[5][-4:]) == ("dice Zoë", "Zoë", ["", "", "3", "4"])
+    for delimiter, encoding, end in (
+        (";", "cp1252", "\r\n"),
+        ("\t", "utf-16", "\r\n"),
+        (",", "utf-8-sig", "\r"),
+        (";", "utf-8", "\n"),
+    ):
+        out = StringIO()
+        saved = csv.writer(out, delimiter=delimiter, lineterminator=end)
+        saved.writerows(
+            [
+                [""] * 5,
+                [name.upper() for name in rows[0]],
+                [""] * 9,
+                *rows[1:3],
+                [],
+                *([*row, "", ""] for row in rows[3:]),
+                [""],
+            ]
+        )
+        text = ("sep=;" + end if encoding == "utf-8" else "") + out.getvalue()
+        assert from_csv(decoded(text.encode(encoding))) == (first, entries), encoding
+    with pytest.raises(ScoreError, match=r"row 3: lost with \{\}"):
+        from_csv("entry;data\n;;\nlost;{}\n")
+    for data in (b"\xff\xfe\x00", b"entry,data\n\x81\x8d", bytes(range(256))):
+        with pytest.raises(ScoreError):
+            from_csv(decoded(data))
 
 
 @pytest.mark.parametrize(
@@ -346,9 +502,9 @@ def lines(store: Store, text: str, evening_id: int | None = None) -> str:
 
 
 def test_an_evening_in_lines(store: Store, tmp_path: Path) -> None:
-    sheet, csv = tmp_path / "sheet.html", tmp_path / "evening.csv"
+    sheet, table = tmp_path / "sheet.html", tmp_path / "evening.csv"
     out = lines(store, f"Ann\nAnn, Ann\nAnn, Bo, Cy\nclassic\n3\nn\nplaces\nundo\ngame cy\n-ann\nann -1\n-1 Bo\nundo\n-x\n+Ann\n"
-                       f"fly\n- bo\n-bo\n-bo\n-c\n-c\n-c\nsans bo\nstop\nsheet {sheet}\ncsv {csv}\nhelp\nscore\nquit\n-ann\n")  # fmt: skip
+                       f"fly\n- bo\n-bo\n-bo\n-c\n-c\n-c\nsans bo\nstop\nsheet {sheet}\ncsv {table}\nhelp\nscore\nquit\n-ann\n")  # fmt: skip
     assert "No: 1 names: 2 to 8 play." in out
     assert "No: two players are called Ann: tell them apart." in out
     assert "Ann loses a die: 1 die left.\nPalifico!" in out
@@ -360,7 +516,7 @@ def test_an_evening_in_lines(store: Store, tmp_path: Path) -> None:
     assert "1. Ann: 2 points (2 games)" in out
     assert "\x1b" not in out
     kept = store.read(1)
-    assert from_csv(csv.read_text(encoding="utf-8"))[0] == kept.entries[0]
+    assert from_csv(table.read_text(encoding="utf-8"))[0] == kept.entries[0]
     assert "<h1>" in sheet.read_text(encoding="utf-8")
     assert len(kept.evening.tables) == 2
 
@@ -378,6 +534,23 @@ def test_lines_in_french(store: Store) -> None:
     for said in ("Avec Calza ? (o/n) : [o]", "Ann perd un dé : reste 2 dés.", "Ann perd un dé : reste 1 dé.\nPalifico !", "Ann réussit son Calza et reprend un dé : 2 dés.",
                  "Ann perd son dernier dé : 2e place.", "Classement : 1re Zoé, 2e Ann.", "Ann: 1 victoire (1 partie)", "Zoé: 2 victoires (2 parties)"):  # fmt: skip
         assert said in out.getvalue(), said
+
+
+def test_leaving_renaming_and_deleting_in_lines(store: Store) -> None:
+    out = lines(store, "Ann, Bo, Cy\n\n\n\n\nleave c\nrename a = Anna\npart Cy\nrename bo = anna\nscore\nleave anna\njoin cy\n"
+                       "delete\nn\ndelete\ny\nscore\n")  # fmt: skip
+    for said in ("Left: Cy. Who joins again plays the next game.\nCy leaves the game: 3rd place.\n", "Ann is now Anna.\n",
+                 "No: Cy has left already.", "No: two players are called anna: tell them apart.", "Anna leaves the game: 2nd place.\nThe game is over.",
+                 "cy joins.", "Delete evening 1 (Anna, Bo, Cy) for good? (y/n): [n] Nothing is deleted."):  # fmt: skip
+        assert said in out, said
+    assert out.endswith("Evening 1 is deleted.\n")
+    assert store.evenings() == []
+    french = StringIO()
+    Keeper(
+        store, words("fr"), StringIO("Ann, Zoé, Cy\n\n\n\n\npartir cy\ncorriger ann = Anne\nsupprimer\noui\n"), french
+    ).run(None)
+    for said in ("Cy quitte la partie : 3e place.", "Ann s'appelle désormais Anne.", "La soirée 2 est supprimée."):
+        assert said in french.getvalue(), said
 
 
 def test_lines_that_just_end_lose_nothing_and_the_evening_goes_on(store: Store) -> None:

@@ -96,6 +96,47 @@ def test_a_form_that_cannot_be_is_answered_with_the_reason_and_keeps_what_was_ty
     assert ("Ann" in page.text) is bool(data)
 
 
+def test_leaving_renaming_and_deleting_by_forms_alone(client: TestClient) -> None:
+    page = client.get("/score/new")
+    form = re.findall(r'name="form" value="([^"]+)"', page.text)
+    assert len(set(form)) == 1
+    page = client.post("/score/new", data={**PEOPLE, "form": form[0]})
+    assert client.post("/score/new", data={**PEOPLE, "form": form[0]}).url.path == "/score/1"
+    assert client.get("/score/2").status_code == 404
+    assert form[0] not in client.get("/score/new").text
+    page = enter(client, page, "game", playing=["Ann", "Bo", "Zoé <b>"], opener="Bo")
+    page = enter(client, page, "leave", player="Bo")
+    assert "Bo leaves the game: 3rd place." in page.text
+    assert "Left: Bo." in page.text
+    page = enter(client, page, "rename", player="Ann", name="רות")
+    assert "\u2068רות\u2069" in page.text
+    assert 'name="player" value="רות"' in page.text
+    page = enter(client, page, "stop")
+    assert re.search(r'value="Bo"> Bo</label>', page.text), "who has left plays the next game only if ticked"
+    assert enter(client, page, "rename", player="Bo", name="zoé <B>").status_code == 422
+    for path in ("/score/1/sheet", "/score/1/perudo.csv"):
+        assert "רות" in client.get(path).text
+    assert client.get("/score/1/perudo.csv").content.startswith(b"\xef\xbb\xbfentry")
+    question = client.get("/score/1/delete", headers={"Accept-Language": "fr"})
+    assert "La supprimer pour de bon" in question.text
+    enter(client, page, "undo")
+    late = client.post("/score/1/delete", data={"seen": seen(question)})
+    assert (late.status_code, "out of date" in late.text) == (409, True)
+    sure = {"seen": seen(client.get("/score/1/delete"))}
+    for _ in range(2):  # pressed twice
+        done = client.post("/score/1/delete", data=sure)
+        assert (done.status_code, done.url.path) == (200, "/score")
+    assert client.get("/score/1").status_code == 404
+
+
+def test_a_place_that_cannot_be_written_is_told(tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    with TestClient(app(tmp_path / "file" / "scores.sqlite"), headers={"Accept-Language": "fr"}) as client:
+        page = client.get("/score")
+    assert page.status_code == 503
+    assert "ne peut pas garder de scores" in page.text
+
+
 def test_bad_requests_harm_nothing(client: TestClient) -> None:
     page = enter(client, client.post("/score/new", data=PEOPLE), "game", playing=["Ann", "Bo"], opener="Bo")
     assert enter(client, page, "lost", player="Nobody").status_code == 422

@@ -179,7 +179,7 @@ def test_levels_have_their_names_in_the_language_of_the_game() -> None:
     assert "habitué ferait : " in "\n".join(
         Teller(at, Manner("fr", hint_agent="regular"), words("fr")).hint(at.game.seat)
     )
-    with pytest.raises(ValueError, match="two people are called 'Ann'"):
+    with pytest.raises(ValueError, match="two players are called Ann"):
         seated(["Ann", "Ann"], {"odds"}.__contains__, words("en"))
 
 

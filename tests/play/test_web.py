@@ -132,6 +132,26 @@ def test_names_are_escaped(server):
     assert "&lt;img src=x&gt;&amp;" in frame["table"]
 
 
+def test_a_guest_s_name_is_refused_kindly_and_one_from_right_to_left_reorders_nothing(server):
+    path, ann = server.open_table(kind0="me", name0="Ann", kind1="browser", kind2="regular")
+    with httpx.Client(base_url=server.address, headers={"Accept-Language": "fr"}) as guest:
+        for typed, says in (
+            ("\uff21nn\u200d", "deux joueurs s&#39;appellent"),
+            ("rosa", "rosa"),
+            ("x\x07", "ôtez-le"),
+            ("x" * 31, "trop long"),
+        ):
+            answer = guest.post(f"{path}/join", data={"seat": "1", "name": typed})
+            assert (answer.status_code, says in answer.text) == (409, True), typed
+            assert 'role="alert"' in answer.text
+            assert room_at(server, path).free_seats == [1]
+        assert guest.post(f"{path}/join", data={"seat": "1", "name": "רות"}).status_code == 303
+    with server.socket_to(path, ann) as socket:
+        frame = receive(socket, "state")
+    told = frame["table"] + frame["controls"] + "".join(frame["log"])
+    assert told.count("רות") == told.count("\u2068רות\u2069") > 0
+
+
 # ------------------------------------------------------------------------------------------ who may do what
 
 
@@ -325,6 +345,8 @@ def test_every_switch_is_offered_in_words(server, language):
         ({**ALONE, "kind1": "nobody-knows"}, "no agent of this name"),
         ({**ALONE, "kind1": "agents.scripted.odds:OddsPolicy"}, "no agent of this name"),  # none but those of the form
         ({**ALONE, "kind1": "table", "sw_starting_dice": "1"}, "table does not play by these rules"),
+        ({**ALONE, "name0": "x" * 31}, "is too long: a name has at most 30 letters"),
+        ({**ALONE, "name1": "ann\u200b"}, "two players are called ann"),
         ({**ALONE, "seed": "-1"}, "Seed: give a whole number"),
         ({**ALONE, "seed": "9" * 20}, "Seed: give a whole number"),
         ({**ALONE, "window": "1e9"}, "whole number from 0 to 120"),

@@ -12,7 +12,7 @@ import tyro
 
 from perudo_env.game.printing import printing
 from perudo_env.play.language import language_of
-from perudo_env.play.score.csvfile import from_csv, to_csv
+from perudo_env.play.score.csvfile import decoded, from_csv, to_csv
 from perudo_env.play.score.entries import ScoreError
 from perudo_env.play.score.plain import Keeper
 from perudo_env.play.score.sheet import sheet_html, write_text
@@ -51,13 +51,13 @@ def run(options: Options) -> None:
     store = Store(options.file or default_file())
     if options.read_csv is not None:
         try:
-            text = options.read_csv.read_text(encoding="utf-8")
-        except (OSError, UnicodeDecodeError) as error:
+            data = options.read_csv.read_bytes()
+        except OSError as error:
             raise ScoreError("{error}", error=error) from error
-        print(store.open(*from_csv(text)))
+        print(store.open(*from_csv(decoded(data))))
     if options.csv is not None or options.sheet is not None:
-        evenings = store.evenings() if options.evening is None else [store.read(options.evening)]
-        kept = evenings[0] if evenings else store.read(0)
+        readable = (kept.id for kept in store.evenings() if kept.fault is None)
+        kept = store.read(next(readable, 0) if options.evening is None else options.evening)
         if options.csv is not None:
             write_text(options.csv, to_csv(kept.entries))
         if options.sheet is not None:

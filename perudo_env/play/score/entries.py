@@ -3,27 +3,20 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterable
 from dataclasses import asdict, dataclass, fields
 from typing import Any
 
 from perudo_env.engine.variant import MAX_SEATS, MIN_SEATS, RULE_TEXTS, Variant, parse_variant, variant
 from perudo_env.game.files import parse_json
+from perudo_env.play.language import N_, RefusedError
+from perudo_env.play.names import NameRefusedError, beside
 
 SCORINGS = ("places", "wins")
-MOST_LETTERS = 30
 
 
-def N_(message: str) -> str:
-    """Marks a message for the catalogue; whoever shows it translates it."""
-    return message
-
-
-class ScoreError(ValueError):
-    """The entry cannot be made; nothing has changed. ``message`` is the catalogue's, with ``values`` to fill in."""
-
-    def __init__(self, message: str, **values: Any) -> None:
-        super().__init__(message.format(**values))
-        self.message, self.values = message, values
+class ScoreError(RefusedError):
+    """The entry cannot be made; nothing has changed."""
 
 
 @dataclass(frozen=True)
@@ -37,18 +30,33 @@ class Opened:
 
 @dataclass(frozen=True)
 class Joined:
-    """``player`` takes the last seat, from the next game on."""
+    """``player`` takes the last seat, or its own again if it had left, from the next game on."""
 
     player: str
 
 
 @dataclass(frozen=True)
 class GameStarted:
-    """A game of ``playing`` (empty: everybody); ``opener`` bids first, or (empty) whom ``seed`` draws by the variant's rules."""
+    """A game of ``playing`` (empty: everybody who has not left); ``opener`` bids first, or (empty) whom ``seed`` draws by the variant's rules."""
 
     playing: tuple[str, ...] = ()
     opener: str = ""
     seed: int = 0
+
+
+@dataclass(frozen=True)
+class Left:
+    """``player`` goes home: out of the game that is played, below those still in, and of the next ones until it joins again."""
+
+    player: str
+
+
+@dataclass(frozen=True)
+class Renamed:
+    """``player`` is called ``name``, in all games of the evening: a correction."""
+
+    player: str
+    name: str
 
 
 @dataclass(frozen=True)
@@ -75,9 +83,9 @@ class Undone:
     """The last entry that stood, the evening's own apart, was a mistake and is dropped."""
 
 
-Entry = Opened | Joined | GameStarted | Lost | Calza | Stopped | Undone
+Entry = Opened | Joined | Left | Renamed | GameStarted | Lost | Calza | Stopped | Undone
 KINDS: dict[str, type[Entry]] = {
-    "evening": Opened, "join": Joined, "game": GameStarted, "lost": Lost, "calza": Calza, "stop": Stopped, "undo": Undone,
+    "evening": Opened, "join": Joined, "leave": Left, "rename": Renamed, "game": GameStarted, "lost": Lost, "calza": Calza, "stop": Stopped, "undo": Undone,
 }  # fmt: skip
 _NAMES = {kind: name for name, kind in KINDS.items()}
 
@@ -129,18 +137,21 @@ def standing_entries(entries: list[Entry]) -> list[Entry]:
 
 
 def checked_names(names: tuple[str, ...]) -> tuple[str, ...]:
-    """Players' names without stray blanks; raises ``ScoreError`` for names that cannot stand on a sheet."""
-    cleaned = tuple(" ".join(name.split()) for name in names)
-    if not MIN_SEATS <= len(cleaned) <= MAX_SEATS:
-        raise ScoreError(N_("{n} names: {least} to {most} play"), n=len(cleaned), least=MIN_SEATS, most=MAX_SEATS)
-    for name in cleaned:
-        if not name or len(name) > MOST_LETTERS or not name.isprintable():
-            raise ScoreError(N_("{name} is not a name: use 1 to {most} letters"), name=name[:40], most=MOST_LETTERS)
-    folded = [name.casefold() for name in cleaned]
-    for i, name in enumerate(cleaned):
-        if folded[i] in folded[:i]:
-            raise ScoreError(N_("two players are called {name}: tell them apart"), name=name)
-    return cleaned
+    """Players' names by the rule of all doors (``play/names.py``); raises ``ScoreError`` for those that cannot stand on a sheet."""
+    if not MIN_SEATS <= len(names) <= MAX_SEATS:
+        raise ScoreError(N_("{n} names: {least} to {most} play"), n=len(names), least=MIN_SEATS, most=MAX_SEATS)
+    there: list[str] = []
+    for name in names:
+        there.append(checked_name(name, there))
+    return tuple(there)
+
+
+def checked_name(name: str, others: Iterable[str]) -> str:
+    """The name of a player beside ``others``; raises as :func:`checked_names` does."""
+    try:
+        return beside(name, others)
+    except NameRefusedError as error:
+        raise ScoreError(error.message, **error.values) from error
 
 
 def table_variant(preset: str, dice: int | None = None, calza: bool | None = None) -> Variant:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import secrets
 from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
@@ -12,24 +13,26 @@ from fastapi import APIRouter, Depends, FastAPI, HTTPException, Request
 from fastapi.responses import HTMLResponse, PlainTextResponse, RedirectResponse, Response
 
 from perudo_env.engine.variant import MAX_SEATS, RULE_TEXTS, Variant
+from perudo_env.play.language import N_
 from perudo_env.play.lineup import Lineup
 from perudo_env.play.score.csvfile import to_csv
 from perudo_env.play.score.entries import (
-    N_,
     Calza,
     Entry,
     GameStarted,
     Joined,
+    Left,
     Lost,
     Opened,
+    Renamed,
     ScoreError,
     Stopped,
     Undone,
     table_variant,
 )
 from perudo_env.play.score.sheet import day, sheet_html
-from perudo_env.play.score.store import OutOfDateError, Store, default_file
-from perudo_env.play.score.words import SCORING_NAMES, dice_left, ordinal, say_error, say_line, say_next
+from perudo_env.play.score.store import MissingError, OutOfDateError, Store, default_file
+from perudo_env.play.score.words import SCORING_NAMES, dice_left, ordinal, say_error, say_gone, say_line, say_next
 from perudo_env.play.web.app import create_app
 from perudo_env.play.web.app import serve as serve_app
 from perudo_env.play.web.house import house_of, words_of
@@ -47,8 +50,11 @@ score_router = APIRouter(prefix="/score", default_response_class=HTMLResponse, i
 
 
 def store_of(request: Request) -> Store:
-    """The scores of the app: ``app.state.scores``, a path, or the user's own."""
-    return Store(getattr(request.app.state, "scores", None) or default_file())
+    """The scores of the app: ``app.state.scores``, a path, or the user's own; 503 where they cannot be kept."""
+    try:
+        return Store(getattr(request.app.state, "scores", None) or default_file())
+    except ScoreError as error:
+        raise HTTPException(503, say_error(error, words_of(request))) from error
 
 
 Form = Annotated[dict[str, list[str]], Depends(fields_of)]
@@ -63,6 +69,8 @@ def page(request: Request, w: Words, name: str, status: int = 200, **values: Any
         "dice_left": partial(dice_left, w=w),
         "say_line": partial(say_line, w=w),
         "say_next": partial(say_next, w=w),
+        "say_gone": partial(say_gone, w=w),
+        "say_error": partial(say_error, w=w),
         "scoring_names": {key: w.gettext(text) for key, text in SCORING_NAMES.items()},
         "day": day,
     }
@@ -92,13 +100,14 @@ def _new(request: Request, w: Words, form: dict[str, list[str]], error: ScoreErr
     presets = [(name, f"{name}: {getattr(SOURCES[PRESET_SOURCE[name]], w.language)}") for name in RULE_TEXTS]
     why = None if error is None else say_error(error, w)
     return page(
-        request, w, "new", 200 if error is None else 422, names=names, presets=presets, chosen=chosen, error=why
-    )
+        request, w, "new", 200 if error is None else 422, names=names, presets=presets, chosen=chosen, error=why,
+        form=_first(form, "form") or secrets.token_urlsafe(12),
+    )  # fmt: skip
 
 
 @score_router.post("/new")
 def open_evening(request: Request, scores: Scores, w: Language, form: Form) -> Response:
-    """Begin an evening, and its first game."""
+    """Begin an evening, one however often the form is posted."""
     try:
         players = tuple(name for name in form.get("player", []) if name.strip())
         dice = _first(form, "dice")
@@ -106,7 +115,7 @@ def open_evening(request: Request, scores: Scores, w: Language, form: Form) -> R
             raise ScoreError(N_("{n} dice each: use 1 to 6"), n=dice[:20])
         variant = table_variant(_first(form, "preset"), int(dice[:3]), _first(form, "calza") == "yes")
         opened = Opened(players, str(variant), _first(form, "scoring"))
-        evening = scores.open(opened)
+        evening = scores.open(opened, form=_first(form, "form"))
     except ScoreError as error:
         return _new(request, w, form, error)
     return RedirectResponse(f"/score/{evening}", 303)
@@ -118,27 +127,47 @@ def board(request: Request, scores: Scores, w: Language, evening: int) -> Respon
     return _board(request, scores, w, evening)
 
 
-def _board(request: Request, scores: Store, w: Words, evening: int, error: ScoreError | None = None) -> Response:
+def _board(
+    request: Request, scores: Store, w: Words, evening: int, error: ScoreError | None = None, template: str = "board"
+) -> Response:
     try:
         kept = scores.read(evening)
+        shown = kept.evening
     except ScoreError as missing:
-        raise HTTPException(404, say_error(missing, w)) from missing
+        raise _failure(missing, w) from missing
     status = 200 if error is None else 409 if isinstance(error, OutOfDateError) else 422
     why = None if error is None else say_error(error, w)
-    return page(request, w, "board", status, kept=kept, evening=kept.evening, error=why, most=MAX_SEATS)
+    return page(request, w, template, status, kept=kept, evening=shown, error=why, most=MAX_SEATS)
 
 
 @score_router.post("/{evening}")
 def enter(request: Request, scores: Scores, w: Language, form: Form, evening: int) -> Response:
     """Make an entry; the page that follows shows it, and may be loaded again without making it twice."""
     try:
-        seen = _first(form, "seen")
-        if not (seen.isascii() and seen.isdigit() and len(seen) < 9):
-            raise OutOfDateError(N_("this sheet was out of date, and nothing was entered: look at it as it stands now"))
-        scores.append(evening, _entry(form), expected=int(seen))
+        scores.append(evening, _entry(form), expected=_seen(form))
     except ScoreError as error:
         return _board(request, scores, w, evening, error)
     return RedirectResponse(f"/score/{evening}", 303)
+
+
+@score_router.get("/{evening}/delete")
+def ask_to_delete(request: Request, scores: Scores, w: Language, evening: int) -> Response:
+    """The question whether the evening is to be deleted for good."""
+    return _board(request, scores, w, evening, template="delete")
+
+
+@score_router.post("/{evening}/delete")
+def delete(request: Request, scores: Scores, w: Language, form: Form, evening: int) -> Response:
+    """Delete the evening, if nothing was entered since the question; where it is gone already, that is all right."""
+    try:
+        scores.delete(evening, _seen(form))
+    except OutOfDateError as error:
+        return _board(request, scores, w, evening, error)
+    except MissingError:
+        pass
+    except ScoreError as error:
+        raise _failure(error, w) from error
+    return RedirectResponse("/score", 303)
 
 
 @score_router.get("/{evening}/sheet")
@@ -147,7 +176,7 @@ def sheet(scores: Scores, w: Language, evening: int) -> Response:
     try:
         return HTMLResponse(sheet_html(scores.read(evening), w), headers={"Content-Security-Policy": SHEET_POLICY})
     except ScoreError as missing:
-        raise HTTPException(404, say_error(missing, w)) from missing
+        raise _failure(missing, w) from missing
 
 
 @score_router.get("/{evening}/perudo.csv")
@@ -156,10 +185,21 @@ def csv(scores: Scores, w: Language, evening: int) -> Response:
     try:
         text = to_csv(scores.read(evening).entries)
     except ScoreError as missing:
-        raise HTTPException(404, say_error(missing, w)) from missing
-    # the mark lets spreadsheets know the accents for what they are
+        raise _failure(missing, w) from missing
     headers = {"Content-Disposition": f'attachment; filename="perudo-{evening}.csv"'}
-    return PlainTextResponse("\ufeff" + text, media_type="text/csv; charset=utf-8", headers=headers)
+    return PlainTextResponse(text, media_type="text/csv; charset=utf-8", headers=headers)
+
+
+def _failure(error: ScoreError, w: Words) -> HTTPException:
+    return HTTPException(404 if isinstance(error, MissingError) else 503, say_error(error, w))
+
+
+def _seen(form: dict[str, list[str]]) -> int:
+    """How many entries the page had seen from which a form comes."""
+    seen = _first(form, "seen")
+    if not (seen.isascii() and seen.isdigit() and len(seen) < 9):
+        raise OutOfDateError(N_("this sheet was out of date, and nothing was entered: look at it as it stands now"))
+    return int(seen)
 
 
 def _first(form: dict[str, list[str]], field: str) -> str:
@@ -179,6 +219,10 @@ def _entry(form: dict[str, list[str]]) -> Entry:
             return Stopped()
         case "join":
             return Joined(player)
+        case "leave":
+            return Left(player)
+        case "rename":
+            return Renamed(player, _first(form, "name"))
         case "game":
             return GameStarted(tuple(form.get("playing", [])), _first(form, "opener"), random.getrandbits(62))
         case other:

@@ -10,25 +10,29 @@ from pathlib import Path
 from typing import TextIO
 
 from perudo_env.engine.variant import RULE_TEXTS
+from perudo_env.play.language import N_
+from perudo_env.play.names import isolated, looks, tidy
 from perudo_env.play.score.csvfile import to_csv
 from perudo_env.play.score.entries import (
-    N_,
     SCORINGS,
     Calza,
     Entry,
     GameStarted,
     Joined,
+    Left,
     Lost,
     Opened,
+    Renamed,
     ScoreError,
     Stopped,
     Undone,
     checked_names,
     table_variant,
 )
+from perudo_env.play.score.evening import seat_of
 from perudo_env.play.score.sheet import sheet_html, write_text
 from perudo_env.play.score.store import Kept, Store
-from perudo_env.play.score.words import dice_left, ordinal, say_error, say_line, say_next, say_standings
+from perudo_env.play.score.words import dice_left, ordinal, say_error, say_gone, say_line, say_next, say_standings
 from perudo_env.play.words import Words
 
 HELP = (
@@ -39,6 +43,9 @@ HELP = (
     N_("undo: drop the last entry"),
     N_("stop: cut the game off; those still in are ranked by their dice"),
     N_("join NAME: one more player, from the next game on"),
+    N_("leave NAME: NAME goes home, below those still in; join NAME: NAME is back"),
+    N_("rename NAME = NAME: correct a name"),
+    N_("delete: the whole evening, after a question"),
     N_("score: where everybody stands"),
     N_("sheet FILE.html, csv FILE.csv: write the evening to a file"),
     N_("quit"),
@@ -50,6 +57,9 @@ COMMANDS = {
     **dict.fromkeys(("undo", "annuler", "u"), "undo"),
     **dict.fromkeys(("stop", "arret", "arrêt"), "stop"),
     **dict.fromkeys(("join", "arrive", "plus"), "join"),
+    **dict.fromkeys(("leave", "part", "partir"), "leave"),
+    **dict.fromkeys(("rename", "renommer", "corriger"), "rename"),
+    **dict.fromkeys(("delete", "supprimer", "effacer"), "delete"),
     **dict.fromkeys(("score", "scores", "s"), "score"),
     **dict.fromkeys(("sheet", "feuille"), "sheet"),
     "csv": "csv",
@@ -96,6 +106,9 @@ class Keeper:
             if self.kept is not None:
                 self.say(self.words.gettext("Evening {id} is kept in {file}.", id=self.kept.id, file=self.store.file))
 
+    def _is_yes(self, answer: str) -> bool:
+        return answer[:1].lower() in ("y", "o")
+
     def _try(self, attempt: Callable[[], None]) -> bool:
         try:
             attempt()
@@ -119,7 +132,7 @@ class Keeper:
             calza = self.ask(_("With Calza? (y/n):"), _("y") if table_variant(preset).calza != "off" else _("n"))
             scoring = self.ask(_("The evening counts (places or wins):"), SCORINGS[0])
             scoring = {"victoires": "wins", "victoire": "wins"}.get(scoring.lower(), scoring)
-            opened = Opened(players, str(table_variant(preset, int(dice), calza[:1].lower() in ("y", "o"))), scoring)
+            opened = Opened(players, str(table_variant(preset, int(dice), self._is_yes(calza))), scoring)
             self.kept = self.store.read(self.store.open(opened))
             answers.append(opened)
 
@@ -159,6 +172,25 @@ class Keeper:
     def _do_join(self, rest: str) -> None:
         self._enter(Joined(rest))
 
+    def _do_leave(self, rest: str) -> None:
+        self._enter(Left(self._name(rest)))
+
+    def _do_rename(self, rest: str) -> None:
+        old, _, new = rest.partition("=")
+        self._enter(Renamed(self._name(old), new))
+
+    def _do_delete(self, rest: str) -> None:
+        w, kept = self.words, self._kept
+        names = ", ".join(map(isolated, kept.evening.players))
+        answer = self.ask(w.gettext("Delete evening {id} ({names}) for good? (y/n):", id=kept.id, names=names), "n")
+        if not self._is_yes(answer):
+            self.say(w.gettext("Nothing is deleted."))
+            return
+        self.store.delete(kept.id, len(kept.entries))
+        self.kept = None
+        self.say(w.gettext("Evening {id} is deleted.", id=kept.id))
+        raise Finished
+
     def _do_score(self, rest: str) -> None:
         self._show()
 
@@ -187,14 +219,10 @@ class Keeper:
 
     def _name(self, text: str) -> str:
         """The player of a name, or of a beginning of it that is nobody else's."""
-        players, word = self._kept.evening.players, text.strip().casefold()
-        whole = [p for p in players if p.casefold() == word]
-        found = whole or [p for p in players if word and p.casefold().startswith(word)]
-        if len(found) != 1:
-            raise ScoreError(
-                N_("{name} does not play: the players are {known}"), name=text.strip() or "?", known=", ".join(players)
-            )
-        return found[0]
+        players, word = self._kept.evening.players, looks(text)
+        whole = [p for p in players if looks(p) == word]
+        found = whole or [p for p in players if word and looks(p).startswith(word)]
+        return found[0] if len(found) == 1 else players[seat_of(text or "?", players)]
 
     def _enter(self, entry: Entry) -> None:
         self.kept = self.store.append(self._kept.id, entry)
@@ -206,12 +234,19 @@ class Keeper:
         if isinstance(entry, Undone):
             yield w.gettext("The last entry is dropped.")
         elif isinstance(entry, Joined):
-            yield w.gettext("{name} joins.", name=entry.player)
-        elif isinstance(entry, Lost | Calza) and table is not None:
-            yield from say_line(table.lines[-1], table, w)
+            yield w.gettext("{name} joins.", name=isolated(tidy(entry.player)))
+        elif isinstance(entry, Renamed):
+            yield w.gettext("{old} is now {new}.", old=isolated(entry.player), new=isolated(tidy(entry.name)))
+        elif isinstance(entry, Left):
+            yield say_gone(evening, w)
+        if isinstance(entry, Lost | Calza | Left) and table is not None and table.lines:
+            line = table.lines[-1]
+            # who leaves between two games, or after its last die, adds no line
+            if line.left == isinstance(entry, Left) and line.player == tidy(entry.player):
+                yield from say_line(line, table, w)
         if table is not None:
             yield from say_next(table, w)
-            if table.is_over and not isinstance(entry, Joined):
+            if table.is_over and not isinstance(entry, Joined | Renamed):
                 yield from say_standings(evening, w)
 
     def _show(self) -> None:
@@ -227,7 +262,9 @@ class Keeper:
                     if table.took_part(player)
                     else w.gettext("sits out")
                 )
-                self.say(f"  {player}: {here}")
+                self.say(f"  {isolated(player)}: {here}")
             self.say(*say_next(table, w))
+        if evening.gone:
+            self.say(say_gone(evening, w))
         if any(done.is_over for done in evening.tables):
             self.say(w.gettext("The evening:"), *say_standings(evening, w))

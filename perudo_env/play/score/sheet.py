@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-import os
 from datetime import datetime
 from functools import cache
 from pathlib import Path
 
 from jinja2 import Environment, PackageLoader, StrictUndefined, Template
 
-from perudo_env.play.score.entries import N_, ScoreError
+from perudo_env.game import files
+from perudo_env.play.language import N_
+from perudo_env.play.names import isolated
+from perudo_env.play.score.entries import ScoreError
 from perudo_env.play.score.store import Kept
 from perudo_env.play.score.words import SCORING_NAMES
 from perudo_env.play.words import Words, words
@@ -26,6 +28,7 @@ def _template(language: str) -> Template:
         lstrip_blocks=True,
     )
     env.globals.update(_=texts.gettext, words=texts)
+    env.filters["isolated"] = isolated
     return env.get_template("score/sheet.html")
 
 
@@ -42,10 +45,7 @@ def sheet_html(kept: Kept, w: Words) -> str:
 
 def write_text(file: Path, text: str) -> None:
     """Write a file whole or not at all; raises ``ScoreError`` where it cannot be."""
-    draft = file.with_name(file.name + ".part")
     try:
-        draft.write_text(text, encoding="utf-8")
-        os.replace(draft, file)
-    except OSError as error:
-        draft.unlink(missing_ok=True) if file.parent.is_dir() else None
+        files.write_text(file, text)
+    except (OSError, ValueError) as error:
         raise ScoreError(N_("{file} cannot be written: {error}"), file=file, error=error) from error

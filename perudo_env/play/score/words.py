@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from perudo_env.play.score.entries import N_, ScoreError
+from perudo_env.play.language import N_
+from perudo_env.play.names import isolated
+from perudo_env.play.score.entries import ScoreError
 from perudo_env.play.score.evening import Evening, Line, Table
 from perudo_env.play.words import Words
 
@@ -21,15 +23,18 @@ def dice_left(n: int, w: Words) -> str:
 
 def say_error(error: ScoreError, w: Words) -> str:
     """Why an entry was refused."""
-    return w.gettext(error.message, **error.values)
+    values = {key: say_error(v, w) if isinstance(v, ScoreError) else v for key, v in error.values.items()}
+    return w.gettext(error.message, **values)
 
 
 def say_line(line: Line, table: Table, w: Words) -> list[str]:
     """A round of the sheet, as it was entered."""
     name, left = line.player, line.dice[table.players.index(line.player)]
-    values: dict[str, object] = {"name": name, "dice": dice_left(left, w)}
+    values: dict[str, object] = {"name": isolated(name), "dice": dice_left(left, w)}
     if line.place is not None:
         values["place"] = ordinal(line.place, w)
+        if line.left:
+            return [w.gettext("{name} leaves the game: {place} place.", **values)]
         return [w.gettext("{name} loses the last die: {place} place.", **values)]
     if line.change < 0:
         return [w.gettext("{name} loses a die: {dice} left.", **values)]
@@ -43,14 +48,21 @@ def say_next(table: Table, w: Words) -> list[str]:
     if table.is_over:
         said = [w.gettext("The game was stopped.")] if table.truncated else [w.gettext("The game is over.")]
         order = sorted((p for p in table.players if table.took_part(p)), key=table.place_of)
-        places = ", ".join(f"{ordinal(table.place_of(p), w)} {p}" for p in order)
+        places = ", ".join(f"{ordinal(table.place_of(p), w)} {isolated(p)}" for p in order)
         return [*said, w.gettext("Places: {places}.", places=places)]
     said = (
         [w.gettext("Palifico! The face of the opening bid binds everybody, and Pacos are not wild.")]
         if table.palifico
         else []
     )
-    return [*said, w.gettext("{name} opens round {round}.", name=table.opener, round=table.round)]
+    opener = isolated(table.opener or "")
+    return [*said, w.gettext("{name} opens round {round}.", name=opener, round=table.round)]
+
+
+def say_gone(evening: Evening, w: Words) -> str:
+    """Who has left, in a sentence."""
+    names = ", ".join(isolated(p) for p in evening.players if p in evening.gone)
+    return w.gettext("Left: {names}. Who joins again plays the next game.", names=names)
 
 
 def say_standings(evening: Evening, w: Words) -> list[str]:
@@ -63,5 +75,5 @@ def say_standings(evening: Evening, w: Words) -> list[str]:
             else w.ngettext("{n} win", "{n} wins", s.points)
         )
         games = w.ngettext("{n} game", "{n} games", s.games)
-        lines.append(f"{s.rank}. {s.player}: {counted} ({games})")
+        lines.append(f"{s.rank}. {isolated(s.player)}: {counted} ({games})")
     return lines

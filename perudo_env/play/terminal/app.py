@@ -251,7 +251,7 @@ class PerudoApp(App[bool]):
     async def play(self) -> None:
         """Drive the table to the end of the game, and keep it."""
         self._show()
-        self._say(self.teller.promise())
+        self._say(*filter(None, [self.series.archive.warning(self.texts)]), self.teller.promise())
         await self._tell(list(self.table.game.events))
         while not self.table.is_over:
             waiting = self.table.waiting_for
@@ -263,8 +263,7 @@ class PerudoApp(App[bool]):
                 # the search mode thinks for a while, and the screen must answer meanwhile
                 events = await asyncio.to_thread(self.table.play_agent)
             await self._tell(events)
-        kept = self.series.keep(self.table)
-        self._say(self.teller.proof(), self.texts.gettext("The game is kept: {file}", file=kept))
+        self._say(self.teller.proof(), self.series.keep(self.table, self.texts))
         self._is_kept = True
         self._show(reveal=True)
         self.refresh_bindings()
@@ -428,4 +427,7 @@ class PerudoApp(App[bool]):
 
 def main(series: Series, manner: Manner | None = None) -> bool:
     """Play in the terminal; False if the last game is left before its end."""
-    return bool(PerudoApp(series, manner or Manner()).run())
+    finished = bool(PerudoApp(series, manner or Manner()).run())
+    # the screen is gone, and with it the only copy
+    print(*series.lost, sep="\n", end="\n" if series.lost else "")
+    return finished

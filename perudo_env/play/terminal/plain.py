@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import sys
 import time
-from pathlib import Path
 from typing import TextIO
 
 from perudo_env.engine.actions import PASS
@@ -54,9 +53,9 @@ class PlainGame:
         self._lines, self._out = lines, out
         self._viewer: int | None = None
 
-    def run(self) -> bool:
-        """Play to the end; False if the players leave before."""
-        self._say(self.teller.promise(), self.words.gettext("Type ? for help."))
+    def run(self, *warnings: str) -> bool:
+        """Play to the end, after ``warnings``; False if the players leave before."""
+        self._say(*warnings, self.teller.promise(), self.words.gettext("Type ? for help."))
         self._say(*self.teller.happened(self.table.game.events))
         try:
             while not self.table.is_over:
@@ -68,9 +67,9 @@ class PlainGame:
         self._say(self.teller.proof())
         return True
 
-    def wants_another(self, kept: Path) -> bool:
+    def wants_another(self, kept: str) -> bool:
         """Say where the finished game is kept, and ask for a new one; the end of the lines is a no."""
-        self._say(self.words.gettext("The game is kept: {file}", file=kept))
+        self._say(kept)
         try:
             return self._read(self.words.gettext("Enter to leave, n for a new game:")).lower() == "n"
         except LeftError:
@@ -173,10 +172,11 @@ class PlainGame:
 
 def main(series: Series, manner: Manner | None = None, lines: TextIO | None = None, out: TextIO | None = None) -> bool:
     """Play in line mode for as long as a new game is asked for; False if the last one is left before its end."""
+    warning = series.archive.warning(words((manner or Manner()).language))
     while True:
         table = series.deal()
         game = PlainGame(table, manner or Manner(), lines or sys.stdin, out or sys.stdout)
-        if not game.run():
+        if not game.run(*filter(None, [warning])):
             return False
-        if not game.wants_another(series.keep(table)):
+        if not game.wants_another(series.keep(table, game.words)):
             return True

@@ -17,6 +17,7 @@ from perudo_env.game.events import (
     Revealed,
 )
 from perudo_env.game.notation import parse_action
+from perudo_env.play.names import filled, isolated
 from perudo_env.play.table import Hint, Player, Table
 from perudo_env.play.words import Words
 from perudo_env.render.scene import Raises, scene
@@ -48,7 +49,7 @@ class Teller:
 
     def __init__(self, table: Table, manner: Manner, words: Words) -> None:
         self.table, self.manner, self.words = table, manner, words
-        self.names = [player.name for player in table.players]
+        self.names = [isolated(player.name) for player in table.players]
 
     @property
     def num_people(self) -> int:
@@ -200,18 +201,11 @@ class Teller:
 
 
 def seated(seats: Sequence[str], is_agent: Callable[[str], bool], words: Words) -> tuple[Player, ...]:
-    """Players in turn order: a word names an agent, or else a person; raises ``ValueError`` for two of one name."""
-    players: list[Player] = []
-    for word in seats:
-        label = words.level(word) if is_agent(word) else word
-        name, n = label, 1
-        while is_agent(word) and name in (p.name for p in players):
-            n += 1
-            name = f"{label} {n}"
-        if name in (p.name for p in players):
-            raise ValueError(f"two people are called {name!r}: tell them apart")
-        players.append(Player(name, word if is_agent(word) else None))
-    return tuple(players)
+    """Players in turn order: a word names an agent, or else a person; raises ``NameRefusedError`` for a name that cannot be."""
+    agents = [is_agent(word) for word in seats]
+    typed = [None if agent else word for word, agent in zip(seats, agents, strict=True)]
+    names = filled(typed, [words.level(word) for word in seats])
+    return tuple(Player(name, word if agent else None) for name, word, agent in zip(names, seats, agents, strict=True))
 
 
 def read_action(text: str) -> Action:

@@ -13,6 +13,7 @@ from jinja2 import Environment
 from perudo_env.engine.actions import CALZA, DUDO, Bid
 from perudo_env.game.events import Event
 from perudo_env.play.lineup import Lineup
+from perudo_env.play.names import isolated
 from perudo_env.play.table import Hint
 from perudo_env.play.web.rooms import Room, Screen, Stage
 from perudo_env.play.words import Words
@@ -61,7 +62,7 @@ def seats_shown(room: Room, sc: Scene, screen: Screen, labels: dict[str, str]) -
         player = room.table.players[seat]
         shown.append(
             SeatShown(
-                seat=seat, place_at_table=at, name=player.name, agent=labels.get(player.agent, player.agent) if player.agent else None,
+                seat=seat, place_at_table=at, name=isolated(player.name), agent=labels.get(player.agent, player.agent) if player.agent else None,
                 is_you=seat == screen.shown, alive=sc.alive[seat], dice=sc.dice[seat], hand=sc.hands[seat],
                 is_turn=seat == sc.seat and room.stage is Stage.PLAY, is_opener=seat == sc.opener,
                 bid=next((bid for who, bid in reversed(sc.bids) if who == seat), None),
@@ -76,7 +77,9 @@ def seats_shown(room: Room, sc: Scene, screen: Screen, labels: dict[str, str]) -
 def log_line(words: Words, room: Room, event: Event) -> str:
     """One event as a sentence; not escaped."""
     game = room.table.game
-    return words.event(event, [p.name for p in room.table.players], hidden=game.variant.dice_counts == "hidden")
+    return words.event(
+        event, [isolated(p.name) for p in room.table.players], hidden=game.variant.dice_counts == "hidden"
+    )
 
 
 class Frames:
@@ -126,7 +129,7 @@ class Frames:
             "screen": screen,
             "stage": stage.value,
             "seats": seats_shown(room, sc, screen, self.labels),
-            "players": room.table.players,
+            "players": [replace(p, name=isolated(p.name)) for p in room.table.players],
             "mine": mine,
             "your_turn": your_turn,
             "can_doubt": DUDO in calls,
@@ -135,7 +138,7 @@ class Frames:
             "waiting": sorted(waiting),
             "still_in": sorted(s for s in screen.seats if sc.alive[s]),
             # as long as it stays the same, what somebody has begun to enter stays on the screen
-            "key": "|".join(map(str, (room.position, screen.shown, mine, room.saved_as))),
+            "key": "|".join(map(str, (room.position, screen.shown, mine, room.saved_as, bool(room.unsaved)))),
         }
 
     def _pass_screen_round(self, room: Room, screen: Screen) -> None:

@@ -14,6 +14,7 @@ from starlette.requests import HTTPConnection
 from perudo_env.play.archive import Archive
 from perudo_env.play.language import request_language
 from perudo_env.play.lineup import Lineup
+from perudo_env.play.names import MOST_LETTERS, isolated
 from perudo_env.play.web.frames import Frames
 from perudo_env.play.web.rooms import Room, Rooms
 from perudo_env.play.web.shelf import Shelf
@@ -32,6 +33,8 @@ def environment(language: str) -> Environment:
         lstrip_blocks=True,
     )
     env.globals.update(_=texts.gettext, ngettext=texts.ngettext, words=texts, level=texts.level, max=max, round=round)
+    env.globals["most_letters"] = MOST_LETTERS
+    env.filters["isolated"] = isolated
     return env
 
 

@@ -11,6 +11,7 @@ from starlette.exceptions import HTTPException
 from perudo_env.engine.variant import parse_variant
 from perudo_env.play.analysis import Opinion, Step, opinion, steps
 from perudo_env.play.archive import SavedGame
+from perudo_env.play.names import isolated
 from perudo_env.play.web.house import House, house_of, words_of
 from perudo_env.play.web.security import form_of
 from perudo_env.play.web.setup import variant_labels
@@ -84,7 +85,7 @@ def _replay(
     return house.page(
         request, "replay.html", game=game, number=number, total=len(taken), at=at, events=events,
         scene=scene(at.game), opinion=_opinion(house, at), adviser=house.lineup.adviser,
-        checked=checked, fault=fault, names=game.names,
+        checked=checked, fault=fault, names=[isolated(name) for name in game.names],
     )  # fmt: skip
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import json
 import logging
 import secrets
 import time
@@ -79,6 +80,7 @@ class Room:
         self.ready: set[int] = set()
         self.in_reveal = False
         self.saved_as: str | None = None
+        self.unsaved: str | None = None  # the finished game, where no folder took it
         self.deadline: float | None = None  # of the Calza window or the reveal, by time.monotonic
         self.used_at = time.monotonic()
         self._moved = asyncio.Event()
@@ -176,10 +178,18 @@ class Room:
             while self.stage is not Stage.OVER:
                 await self._go_on()
             if self.saved_as is None:
-                self.saved_as = await asyncio.to_thread(self.archive.save, self.table.saved())
+                await self._save()
         except Exception:
             _log.exception("table %s", self.id)
         self.move()
+
+    async def _save(self) -> None:
+        saved = self.table.saved()
+        try:
+            self.saved_as = await asyncio.to_thread(self.archive.save, saved)
+        except OSError as error:
+            self.unsaved = json.dumps(saved, ensure_ascii=False)
+            _log.error("table %s cannot be kept (%s): %s", self.id, error, self.unsaved)
 
     async def _go_on(self) -> None:
         if self.stage is Stage.REVEAL:

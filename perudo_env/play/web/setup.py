@@ -10,14 +10,14 @@ from urllib.parse import urlencode
 
 from perudo_env.engine.variant import SWITCHES, VARIANTS, ContradictionError, Variant, switch_values, variant
 from perudo_env.play.lineup import Lineup
+from perudo_env.play.names import NameRefusedError, filled
 from perudo_env.play.table import Player, may_choose_seed
 from perudo_env.play.web.rooms import PACES, Options
-from perudo_env.play.words import Words
+from perudo_env.play.words import Words, say_refused
 from perudo_env.rulebook.book import value_name
 from perudo_env.rulebook.texts import TITLES
 
 MOST_SEATS = 6
-MOST_NAME = 24
 ME, SCREEN, BROWSER = "me", "screen", "browser"
 # Names for agents that nobody names.
 NAMES = ("Pilar", "Diego", "Rosa", "Mateo", "Inés", "Tomás")
@@ -36,12 +36,6 @@ class Setup:
     mine: frozenset[int]  # the seats of the browser that asks
     seed: int | None
     options: Options
-
-
-def clean_name(text: str) -> str:
-    """A name without control characters and stray spaces, cut to length."""
-    printable = "".join(c if c.isprintable() else " " for c in text)
-    return " ".join(printable.split())[:MOST_NAME].strip()
 
 
 def kinds(words: Words) -> list[tuple[str, str]]:
@@ -80,21 +74,21 @@ def switch_choices(words: Words) -> list[tuple[str, str, list[tuple[str, str]]]]
 def read_setup(form: Mapping[str, str], lineup: Lineup, words: Words) -> Setup:
     """Read the form; raises ``SetupError``."""
     _ = words.gettext
-    players: list[Player] = []
-    mine: set[int] = set()
-    for i in range(MOST_SEATS):
-        kind, name = form.get(f"kind{i}", ""), clean_name(form.get(f"name{i}", ""))
-        if kind == "":
-            continue
-        seat = len(players)
-        if kind in (ME, SCREEN, BROWSER):
-            players.append(Player(name or _("Player {n}", n=seat + 1)))
-            if kind != BROWSER:
-                mine.add(seat)
-        elif kind in lineup.levels or kind in lineup.agents:
-            players.append(Player(name or NAMES[i], kind))
-        else:
+    taken = [i for i in range(MOST_SEATS) if form.get(f"kind{i}")]
+    kinds = [form[f"kind{i}"] for i in taken]
+    for i, kind in zip(taken, kinds, strict=True):
+        if kind not in (ME, SCREEN, BROWSER, *lineup.levels, *lineup.agents):
             raise SetupError(_("Seat {n}: there is no agent of this name.", n=i + 1))
+    people = [kind in (ME, SCREEN, BROWSER) for kind in kinds]
+    given = [_("Player {n}", n=seat + 1) if people[seat] else NAMES[i] for seat, i in enumerate(taken)]
+    try:
+        names = filled([form.get(f"name{i}", "").strip() or None for i in taken], given)
+    except NameRefusedError as error:
+        raise SetupError(say_refused(error, words)) from None
+    players = tuple(
+        Player(name, None if person else kind) for name, person, kind in zip(names, people, kinds, strict=True)
+    )
+    mine = frozenset(seat for seat, kind in enumerate(kinds) if kind in (ME, SCREEN))
     if len(players) < 2:
         raise SetupError(_("A game needs two players at least."))
     options = Options(
@@ -113,7 +107,7 @@ def read_setup(form: Mapping[str, str], lineup: Lineup, words: Words) -> Setup:
             )
         )
     return Setup(
-        _variant(form, words), tuple(players), frozenset(mine),
+        _variant(form, words), players, mine,
         _number(seed, 0, 2**64 - 1, _("Seed"), words) if seed else None, options,
     )  # fmt: skip
 

@@ -24,9 +24,10 @@ class Shelf:
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
+        self._is_told = False  # that it cannot be written
 
     def put(self, room: Room) -> None:
-        """Write a table as it stands; a full disk is logged, and the game goes on."""
+        """Write a table as it stands; a full disk is logged once, and the game goes on."""
         data = {
             "id": room.id,
             "table": room.table.state(),
@@ -43,16 +44,18 @@ class Shelf:
             ) as file:
                 json.dump(data, file, ensure_ascii=False)
             unfinished.replace(self.folder / f"{room.id}.json")
-        except OSError:
-            _log.exception("table %s is not kept", room.id)
+        except OSError as error:
+            if not self._is_told:
+                _log.warning("a server started anew will not find its tables: %s", error)
+            self._is_told = True
 
     def take(self, make: MakePolicy, archive: Archive) -> Iterator[Room]:
         """The tables that were put here and are not forgotten yet; a file that is none of them is logged and left."""
         for path in sorted(self.folder.glob("*.json")):
-            if time.time() - path.stat().st_mtime > IDLE_SECONDS:
-                path.unlink()
-                continue
             try:
+                if time.time() - path.stat().st_mtime > IDLE_SECONDS:
+                    path.unlink()
+                    continue
                 yield _room(read_json(path), make, archive)
             except (OSError, ValueError, LookupError, TypeError, AttributeError) as error:
                 _log.warning("%s is not a table that can be taken up again: %s", path, error)

@@ -13,11 +13,13 @@ from starlette.requests import HTTPConnection
 
 from perudo_env.game.clauses import LANGUAGES
 from perudo_env.play.language import COOKIE
+from perudo_env.play.names import NameRefusedError, beside
 from perudo_env.play.table import Table, UnseatedError
 from perudo_env.play.web import setup
 from perudo_env.play.web.house import House, house_of, words_of
 from perudo_env.play.web.rooms import Room
 from perudo_env.play.web.security import form_of, is_secure
+from perudo_env.play.words import say_refused
 
 router = APIRouter(default_response_class=HTMLResponse, include_in_schema=False)
 
@@ -58,7 +60,8 @@ def _home(request: Request, form: dict[str, str], error: str | None = None) -> R
     values["switched"] = any(value for name, value in form.items() if name.startswith("sw_"))
     return house.page(
         request, "home.html", 200 if error is None else 422,
-        values=values, error=error, table=None if table is None or table.table.is_over else table, kinds=setup.kinds(texts), agents=house.lineup.agents,
+        values=values, error=error, warning=house.archive.warning(texts), table=None if table is None or table.table.is_over else table,
+        kinds=setup.kinds(texts), agents=house.lineup.agents,
         levels=[(level, texts.level(level)) for level in house.lineup.levels],
         variants=setup.variant_labels(texts), switches=setup.switch_choices(texts),
         paces=[("none", _("at once")), ("quick", _("after a moment")), ("calm", _("at leisure"))],
@@ -102,9 +105,20 @@ def look(request: Request, room_id: str) -> Response:
     return house.page(request, "table.html", room=room)
 
 
-def _join_page(house: House, request: Request, room: Room, error: str | None = None) -> Response:
+def _join_page(
+    house: House, request: Request, room: Room, error: str | None = None, typed: str = "", wanted: int | None = None
+) -> Response:
     free = [(seat, room.table.players[seat].name) for seat in room.free_seats]
-    return house.page(request, "join.html", 200 if error is None else 409, room=room, free=free, error=error)
+    return house.page(
+        request,
+        "join.html",
+        200 if error is None else 409,
+        room=room,
+        free=free,
+        error=error,
+        typed=typed,
+        wanted=wanted,
+    )
 
 
 @router.post("/t/{room_id}/join")
@@ -117,7 +131,12 @@ async def join(request: Request, room_id: str) -> Response:
     if wanted not in map(str, room.free_seats):
         return _join_page(house_of(request), request, room, _("This seat is not free."))
     seat = int(wanted)
-    room.table.rename(seat, setup.clean_name(form.get("name", "")) or room.table.players[seat].name)
+    typed, players = form.get("name", ""), room.table.players
+    if typed.strip():
+        try:
+            room.table.rename(seat, beside(typed, [p.name for s, p in enumerate(players) if s != seat]))
+        except NameRefusedError as error:
+            return _join_page(house_of(request), request, room, say_refused(error, words_of(request)), typed, seat)
     answer = RedirectResponse(f"/t/{room.id}", 303)
     _remember(request, answer, room, room.give(frozenset({seat})))
     return answer
