@@ -12,6 +12,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from math import isfinite
 from pathlib import Path
 from typing import Any
 
@@ -164,7 +165,10 @@ def ratings_parts(ratings: Ratings) -> list[page.Html]:
     rows = sorted(zip(ratings.agents, ratings.points, strict=True), key=lambda row: row[1].value)
     figure = Figure(figsize=(7, 0.6 + 0.4 * len(rows)), layout="constrained")
     axis = figure.subplots()
-    reach = [[p.value - p.low for _, p in rows], [p.high - p.value for _, p in rows]]
+    known = [x for _, p in rows for x in p if isfinite(x)]
+    edges = min(known) - 50, max(known) + 50
+    # an open end runs to the edge
+    reach = [[p.value - max(p.low, edges[0]) for _, p in rows], [min(p.high, edges[1]) - p.value for _, p in rows]]
     axis.errorbar(
         [p.value for _, p in rows],
         [n for n, _ in rows],
@@ -172,6 +176,7 @@ def ratings_parts(ratings: Ratings) -> list[page.Html]:
         fmt="o",
         capsize=3,
     )
+    axis.set_xlim(edges)
     axis.axvline(0, color="grey", linewidth=0.8)
     axis.set(xlabel=f"points, {ratings.anchor} = 0")
     says = (
