@@ -9,6 +9,8 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
+from perudo_env.game.files import writing
+
 
 def png_bytes(pixels: npt.NDArray[np.uint8]) -> bytes:
     """A PNG file (8 bits, RGB) of ``pixels``, uint8 ``(height, width, 3)``; raises ``ValueError`` for anything else."""
@@ -30,5 +32,7 @@ def _chunk(kind: bytes, body: bytes) -> bytes:
 
 
 def write_png(path: str | Path, pixels: npt.NDArray[np.uint8]) -> None:
-    """Write ``pixels``, uint8 ``(height, width, 3)``, to a PNG file."""
-    Path(path).write_bytes(png_bytes(pixels))
+    """Write ``pixels``, uint8 ``(height, width, 3)``, to a PNG file, whole or not at all."""
+    content = png_bytes(pixels)
+    with writing(path) as file:
+        file.write(content)

@@ -29,6 +29,7 @@ from perudo_env.engine.actions import Action, num_actions, to_id
 from perudo_env.engine.batch import observe_row
 from perudo_env.engine.observation import Layout, encode_switches, layout
 from perudo_env.engine.variant import as_variant
+from perudo_env.game.files import check_writable, written
 from perudo_env.game.game import Game
 
 TYPES = {
@@ -71,8 +72,12 @@ def convert(o: Options) -> Result:
     if o.out.suffix != ".npz":
         raise ValueError(f"out = {o.out}: name a file that ends in .npz")
     result = Result()
-    o.out.parent.mkdir(parents=True, exist_ok=True)
-    with TemporaryDirectory(prefix=f".{o.out.name}.", dir=o.out.parent) as folder, Columns(Path(folder)) as columns:
+    check_writable(o.out)
+    with (
+        written(o.out),
+        TemporaryDirectory(prefix=f".{o.out.name}.", dir=o.out.parent) as folder,
+        Columns(Path(folder)) as columns,
+    ):
         _fill(columns, o, result)
         if o.agent is not None and o.agent not in columns.names and not result.broken:
             raise ValueError(f"agent = {o.agent!r} plays in none of the games: use one of {', '.join(columns.names)}")

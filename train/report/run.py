@@ -23,6 +23,7 @@ from rich.console import Console
 import agents as registry
 from agents.core.checkpoint import ABOUT, read_about
 from perudo_env.engine.variant import Variant, parse_variant
+from perudo_env.game.files import check_writable
 from perudo_env.policy import Policy
 from train.core.progress import progress
 from train.evaluate.habits import BLUFF, KINDS, Habits, habits
@@ -71,13 +72,14 @@ def write_report(report: Report, console: Console | None = None) -> Path:
         raise ValueError(
             f"{folder} holds neither curve.csv nor metrics.csv nor checkpoint/{ABOUT}: it is not the folder of a run"
         )
+    path = folder / "report.html"
+    check_writable(path)
     parts = [*_made(folder, about), *_curves(curves)]
     if about is None:
         parts.append(page.paragraph("No checkpoint yet: ratings and habits follow when the run has ended."))
     else:
         for variant, seats in _tables(about, report.tables):
             parts += _judged(report, checkpoint, variant, seats, console)
-    path = folder / "report.html"
     page.write_page(path, f"Run {folder.resolve().name}", parts)
     return path
 

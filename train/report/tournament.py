@@ -16,6 +16,7 @@ import tyro
 from rich.table import Table
 
 from train.core.rollout import Played
+from train.core.run import write_png
 from train.evaluate.ratings import Ratings, rate
 from train.evaluate.results import Cell, ResultsFile, Work
 from train.evaluate.standings import Result, per_deal, summarise
@@ -151,7 +152,7 @@ def write(results: ResultsFile, path: Path) -> list[Overall]:
     ]  # fmt: skip
     page.write_page(path, "A tournament of Perudo", parts)
     for figure, _ in plots[-1:]:
-        page.write_png(path.with_suffix(".png"), figure)
+        write_png(path.with_suffix(".png"), figure)
     return rows
 
 
