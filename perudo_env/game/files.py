@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from errno import ENOTDIR
 from pathlib import Path
 from typing import BinaryIO
 
@@ -43,7 +42,7 @@ def writing(path: Path | str) -> Iterator[BinaryIO]:
             with path.open("wb") as file:
                 yield file
             return
-        _make_folder(path.parent)
+        make_folder(path.parent)
         temporary = path.with_name(f"{path.name}.part")
         try:
             with temporary.open("wb") as file:
@@ -62,27 +61,35 @@ def write_text(path: Path | str, text: str) -> None:
 
 
 def check_writable(path: Path | str) -> None:
-    """Raise ``NotWrittenError`` if no file can be written there, nor a page of text: before hours of work, not after."""
+    """Raise ``NotWrittenError`` if no page of text can be written there: before hours of work, not after.
+
+    It leaves nothing behind, nor the folders that are missing yet.
+    """
     path = Path(path)
-    trial = path.with_name(f"{path.name}.try")
     with written(path, ": name another file"):
         if path.is_dir():
             raise NotWrittenError(path, "it is a folder", ": name a file")
         if _is_device(path):
             path.open("wb").close()
             return
-        _make_folder(path.parent)
+        trial = path.with_name(f"{path.name}.try")
+        missing = [folder for folder in path.parents if not folder.exists()]
         try:
+            make_folder(path.parent)
             trial.write_bytes(TRIAL)
         finally:
             with suppress(OSError):
                 trial.unlink(missing_ok=True)
+                for folder in missing:
+                    folder.rmdir()
 
 
-def _make_folder(folder: Path) -> None:
-    if folder.exists() and not folder.is_dir():
-        raise NotADirectoryError(ENOTDIR, f"{folder} is no folder")
-    folder.mkdir(parents=True, exist_ok=True)
+def make_folder(folder: Path) -> None:
+    """Make a folder where there is none; raises ``NotWrittenError`` where it cannot be."""
+    with written(folder):
+        if folder.exists() and not folder.is_dir():
+            raise NotWrittenError(folder, "it is no folder")
+        folder.mkdir(parents=True, exist_ok=True)
 
 
 def _is_device(path: Path) -> bool:

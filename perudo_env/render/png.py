@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
-from perudo_env.game.files import writing
+from perudo_env.game.files import NotWrittenError, writing
 
 
 def png_bytes(pixels: npt.NDArray[np.uint8]) -> bytes:
@@ -32,7 +32,9 @@ def _chunk(kind: bytes, body: bytes) -> bytes:
 
 
 def write_png(path: str | Path, pixels: npt.NDArray[np.uint8]) -> None:
-    """Write ``pixels``, uint8 ``(height, width, 3)``, to a PNG file, whole or not at all."""
+    """Write ``pixels``, uint8 ``(height, width, 3)``, to a PNG file in a folder that is there, whole or not at all."""
     content = png_bytes(pixels)
+    if not Path(path).parent.is_dir():
+        raise NotWrittenError(path, f"{Path(path).parent} is no folder that is there")
     with writing(path) as file:
         file.write(content)

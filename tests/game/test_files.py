@@ -51,8 +51,10 @@ def test_what_does_not_fit_leaves_what_was_there(tmp_path: Path) -> None:
     with pytest.raises(NotWrittenError, match="No space left"):
         write_text("/dev/full", "text")
     assert Path("/dev/full").is_char_device()
-    with pytest.raises(NotWrittenError, match="is no folder"):
+    with pytest.raises(NotWrittenError, match=r"file.txt cannot be written \(it is no folder\)"):
         check_writable(path / "below")
+    check_writable(tmp_path / "none" / "yet" / "file")
+    assert [p.name for p in tmp_path.iterdir()] == ["made"]
     with pytest.raises(NotWrittenError, match="it is a folder"):
         check_writable(tmp_path)
 

@@ -16,7 +16,7 @@ from typing import Any
 import yaml
 from pydantic import BaseModel, ValidationError
 
-from perudo_env.game.files import check_writable, write_text, writing
+from perudo_env.game.files import check_writable, make_folder, write_text, writing
 
 
 def open_run(name: str, config: BaseModel, out: Path | None, *, resume: bool = False) -> Path:
@@ -38,6 +38,7 @@ def open_run(name: str, config: BaseModel, out: Path | None, *, resume: bool = F
                 f"{folder} holds a run of another configuration ({changed} differ): name another folder, or the same values"
             )
     check_writable(path)
+    make_folder(folder)
     path.write_text(yaml.safe_dump(tree, sort_keys=False), encoding="utf-8")
     return folder
 

@@ -21,7 +21,7 @@ from rich.console import Console
 import agents as registry
 from perudo_env.engine.batch import Batch
 from perudo_env.engine.variant import variant as find_variant
-from perudo_env.game.files import write_text, written
+from perudo_env.game.files import make_folder, write_text, written
 from perudo_env.policy import Policy, UniformPolicy
 from train.core.progress import progress
 from train.evaluate.exploitability import nash_conv
@@ -110,6 +110,7 @@ def run_tasks(
 
     Raises ``ValueError`` for a folder that holds parts of another agent or scale.
     """
+    make_folder(folder)
     head = {"benchmark": VERSION, "agent": agent, "scale": scale}
     done = _read_parts(folder / PARTS, head)
     left = [t for t in tasks if t.name not in done]

@@ -29,7 +29,7 @@ from perudo_env.engine.actions import Action, num_actions, to_id
 from perudo_env.engine.batch import observe_row
 from perudo_env.engine.observation import Layout, encode_switches, layout
 from perudo_env.engine.variant import as_variant
-from perudo_env.game.files import check_writable, written
+from perudo_env.game.files import check_writable, make_folder, written
 from perudo_env.game.game import Game
 
 TYPES = {
@@ -73,6 +73,7 @@ def convert(o: Options) -> Result:
         raise ValueError(f"out = {o.out}: name a file that ends in .npz")
     result = Result()
     check_writable(o.out)
+    make_folder(o.out.parent)
     with (
         written(o.out),
         TemporaryDirectory(prefix=f".{o.out.name}.", dir=o.out.parent) as folder,

@@ -16,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from perudo_env.engine.variant import Variant
-from perudo_env.game.files import written
+from perudo_env.game.files import make_folder, written
 from perudo_env.game.game import Game
 from train.core.rollout import SeatArray
 
@@ -63,6 +63,7 @@ class RecordsFile:
 
     def __init__(self, path: Path) -> None:
         self.path, self.unfinished = path, path.with_name(path.name + ".unfinished")
+        make_folder(path.parent)
         with written(self.unfinished):
             self._file = self.unfinished.open("w", encoding="utf-8")
         self._waiting: dict[int, Sequence[str]] = {}

@@ -22,7 +22,7 @@ from rich.console import Console
 
 import agents as registry
 from perudo_env.engine.variant import VARIANTS, parse_variant, table_size
-from perudo_env.game.files import NotWrittenError, check_writable
+from perudo_env.game.files import NotWrittenError, check_writable, make_folder
 from train.core.backends import Backend, BackendError, Name, digest, fingerprint, open_backend
 from train.core.config import Section, load_config
 from train.core.progress import progress
@@ -98,6 +98,7 @@ def run(league: League, folder: Path, backend: Backend, console: Console) -> Non
     """
     cells = league.cells()
     check_writable(folder / PAGE)
+    make_folder(folder)
     with ResultsFile(folder / RESULTS, league.settings()) as results:
         parts = [
             Part(results.enter(cell), number, task) for cell in cells for number, task in enumerate(league.tasks(cell))
