@@ -29,6 +29,7 @@ from rich.console import Console
 from rich.table import Table
 
 from perudo_env import Batch, perudo_v0
+from perudo_env.game.files import check_writable, write_text
 from perudo_env.game.printing import printing
 from train.core.progress import progress
 
@@ -281,13 +282,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
     o = tyro.cli(Options, args=arguments, prog="python -m tools.bench", description=__doc__)
     console = Console()
     try:
+        check_writable(o.out)
         lines = run(o, console)
+        console.print(table(lines))
+        write_text(o.out, json.dumps(report(o, lines), indent=2) + "\n")
     except (MissingPeer, ValueError) as error:
         print(f"error: {error}", file=sys.stderr)
         return 2
-    console.print(table(lines))
-    o.out.parent.mkdir(parents=True, exist_ok=True)
-    o.out.write_text(json.dumps(report(o, lines), indent=2) + "\n")
     console.print(f"written to {o.out}", highlight=False)
     return 0 if o.quick or all(line.passed for line in lines) else 1
 

@@ -21,6 +21,7 @@ from typing import Annotated, Any
 import numpy as np
 import tyro
 
+from perudo_env.game.files import check_writable, write_text
 from perudo_env.game.printing import printing
 from train.core.backends import Backend, BackendError, Name, open_backend
 from train.core.config import load_config
@@ -163,22 +164,28 @@ def main(
     try:
         if min(games, updates, tables, *workers) < 1:
             raise ValueError("games, updates, tables and workers are whole numbers from 1")
+        text = "" if write is None else marked(write)
         rows, serial = measure(backends, workers, games, updates, tables)
+        said = report(rows, serial, games, tables, note)
+        print(said)
+        if write is not None:
+            write_text(write, MARKS.sub(lambda m: f"{m[1]}{said}\n{m[2]}", text))
     except ValueError as error:
         print(f"scaling: {error}", file=sys.stderr)
         return 2
     except BackendError as error:
         print(f"scaling: {error}", file=sys.stderr)
         return 1
-    said = report(rows, serial, games, tables, note)
-    print(said)
-    if write is not None:
-        text = write.read_text(encoding="utf-8")
-        if not MARKS.search(text):
-            print(f"scaling: {write} has no <!-- measured --> marks", file=sys.stderr)
-            return 2
-        write.write_text(MARKS.sub(lambda m: f"{m[1]}{said}\n{m[2]}", text), encoding="utf-8")
     return 0
+
+
+def marked(path: Path) -> str:
+    """A file's text, which has marks around what is measured; ``ValueError`` if it has not, or cannot be written."""
+    check_writable(path)
+    text = path.read_text(encoding="utf-8") if path.exists() else ""
+    if not MARKS.search(text):
+        raise ValueError(f"{path} has no <!-- measured --> marks: name a Markdown file with them, like docs/scaling.md")
+    return text
 
 
 def report(rows: list[Row], serial: Serial, games: int, tables: int, note: str) -> str:

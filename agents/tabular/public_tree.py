@@ -105,59 +105,68 @@ def _answers(states: np.ndarray, bid: int | None, most: int) -> tuple[int, list[
     return len(legal & {DUDO, CALZA}), sorted(a for a in legal if a >= FIRST_BID)
 
 
-def bid_graph(states: np.ndarray, most: int) -> Graph:
-    """The graph of a round, asked of the engine: ``states`` as :func:`round_record` makes them, ``most`` its highest quantity."""
+def bid_graph(states: np.ndarray, most: int, doubted_above: int | None = None) -> Graph:
+    """The graph of a round, asked of the engine: ``states`` as :func:`round_record` makes them, ``most`` its highest quantity.
+
+    A bid of more than ``doubted_above`` is answered by Dudo alone.
+    """
     answers: dict[int | None, tuple[int, list[int]]] = {}
     waiting: list[int | None] = [None]
     while waiting:
         bid = waiting.pop()
         if bid not in answers:
-            answers[bid] = _answers(states, bid, most)
+            doubted = doubted_above is not None and bid is not None and quantity_of(bid) > doubted_above
+            answers[bid] = (1, []) if doubted else _answers(states, bid, most)
             waiting += answers[bid][1]
     bids = sorted(b for b in answers if b is not None)
     index = {b: i for i, b in enumerate(bids, 1)}
     raises = [[index[b] for b in answers[bid][1]] for bid in [None, *bids]]
     calls = np.array([answers[bid][0] for bid in [None, *bids]])
     action = np.array([-1, *bids])
-    sizes = _sizes(raises, calls)
+    sizes = _sizes(raises, calls, forced=doubted_above is None)
     return Graph(
         action, np.where(action < 0, 0, quantity_of(action)), np.where(action < 0, 0, face_of(action)),
         np.cumsum([0, *map(len, raises)]), np.array([b for row in raises for b in row], np.int64), calls, *sizes,
     )  # fmt: skip
 
 
-def _sizes(raises: list[list[int]], calls: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def _sizes(raises: list[list[int]], calls: np.ndarray, forced: bool) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Nodes, rows and states of each bid's subtree; with or without the states that leave no choice."""
     # Python's own integers: the largest trees, which nobody walks, have more nodes than int64 can count
     rows: dict[int, tuple[int, int]] = {}
     acts: dict[int, tuple[int, int]] = {}
+    nodes: dict[int, int] = {}
 
     def visit(i: int) -> None:
         choices = int(calls[i]) + len(raises[i])
-        row, act = [choices if choices > 1 else 0, 0], [1, 0]
+        row, act, below = [choices if choices > 1 else 0, 0], [int(forced or choices > 1), 0], 1
         for child in raises[i]:
             if child not in rows:
                 visit(child)
             for k in range(2):
                 row[k] += rows[child][1 - k]
                 act[k] += acts[child][1 - k]
-        rows[i], acts[i] = (row[0], row[1]), (act[0], act[1])
+            below += nodes[child]
+        rows[i], acts[i], nodes[i] = (row[0], row[1]), (act[0], act[1]), below
 
     visit(NO_BID)
     order = range(len(raises))
-    nodes = np.array([min(sum(acts[i]), MANY) for i in order])
-    return nodes, *(np.array([[min(n, MANY) for n in table[i]] for i in order]) for table in (rows, acts))  # type: ignore[return-value]
+    sizes = np.array([min(nodes[i], MANY) for i in order])
+    return sizes, *(np.array([[min(n, MANY) for n in table[i]] for i in order]) for table in (rows, acts))  # type: ignore[return-value]
 
 
 class PublicTree:
     """The public tree of a round that seat 0 opens with ``dice[0]`` dice against ``dice[1]``.
 
-    ``total`` is T0, by default the dice in play, as ``Game(variant, dice=dice)`` has it. Raises ``ValueError`` for a
-    round that cannot be.
+    ``total`` is T0, by default the dice in play, as ``Game(variant, dice=dice)`` has it. With ``sure_dudo`` a bid above the
+    dice in play, which cannot hold, is doubted at once, and the tree ends there. Raises ``ValueError`` for a round that
+    cannot be.
     """
 
     def __init__(
-        self, variant: Variant, dice: Sequence[int] = (1, 1), palifico: bool = False, total: int | None = None
-    ) -> None:
+        self, variant: Variant, dice: Sequence[int] = (1, 1), palifico: bool = False, total: int | None = None,
+        sure_dudo: bool = False,
+    ) -> None:  # fmt: skip
         if len(dice) != 2 or min(dice) < 1:
             raise ValueError(f"dice = {tuple(dice)} is not a round of two seats: name two numbers of dice from 1")
         if palifico and (variant.palifico == "off" or dice[0] != 1):
@@ -168,7 +177,8 @@ class PublicTree:
         starting_dice(variant, 2, dice)
         self.variant, self.dice, self.palifico = variant, (int(dice[0]), int(dice[1])), palifico
         self.total = sum(self.dice) if total is None else check_total(variant, 2, sum(self.dice), total)
-        self.graph = bid_graph(round_record(variant, self.dice, palifico, self.total), variant.max_quantity(2))
+        record, cut = round_record(variant, self.dice, palifico, self.total), sum(self.dice) if sure_dudo else None
+        self.graph = bid_graph(record, variant.max_quantity(2), cut)
         self.num_hands = tuple(len(hands(d, variant.num_faces)) for d in self.dice)
 
     @property
@@ -178,7 +188,7 @@ class PublicTree:
 
     @property
     def num_states(self) -> int:
-        """Information states of both seats together, forced ones included."""
+        """Information states of both seats together, forced ones included, but for those of ``sure_dudo``."""
         return sum(int(n) * h for n, h in zip(self.graph.states[NO_BID], self.num_hands, strict=True))
 
     @property

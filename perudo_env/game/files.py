@@ -5,28 +5,58 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, BinaryIO
+
+TRIAL = bytes(4096)  # what a disk that is full has no room for
+
+
+class NotWrittenError(ValueError, OSError):
+    """A file that cannot be written: a full disk, a folder that is none or is closed to us."""
+
+    def __init__(self, path: Path | str, why: OSError | str, advice: str = "") -> None:
+        reason = why if isinstance(why, str) else why.strerror or str(why)
+        super().__init__(f"{path} cannot be written ({reason}){advice}")
+
+
+@contextmanager
+def written(path: Path | str, advice: str = "") -> Iterator[None]:
+    """Say ``NotWrittenError``, with a word of advice, of what the system refuses while ``path`` is written."""
+    try:
+        yield
+    except NotWrittenError:
+        raise
+    except OSError as error:
+        raise NotWrittenError(path, error, advice) from error
 
 
 @contextmanager
 def writing(path: Path | str) -> Iterator[BinaryIO]:
-    """A file to write, which takes its place once it is whole; its folder is made."""
+    """A file to write, which takes its place once it is whole; its folder is made. Raises ``NotWrittenError``.
+
+    What is no file, like /dev/stdout, is written to as it stands.
+    """
     path = Path(path)
-    path.parent.mkdir(parents=True, exist_ok=True)
-    temporary = path.with_name(f"{path.name}.part")
-    try:
-        with temporary.open("wb") as file:
-            yield file
-        os.replace(temporary, path)
-    except BaseException:
-        temporary.unlink(missing_ok=True)
-        raise
+    with written(path):
+        if _is_device(path):
+            with path.open("wb") as file:
+                yield file
+            return
+        make_folder(path.parent)
+        temporary = path.with_name(f"{path.name}.part")
+        try:
+            with temporary.open("wb") as file:
+                yield file
+            os.replace(temporary, path)
+        except BaseException:
+            with suppress(OSError):
+                temporary.unlink(missing_ok=True)
+            raise
 
 
 def write_text(path: Path | str, text: str) -> None:
-    """Write a text file in UTF-8, whole or not at all."""
+    """Write a text file in UTF-8, whole or not at all. Raises ``NotWrittenError``."""
     with writing(path) as file:
         file.write(text.encode())
 
@@ -40,17 +70,39 @@ def is_folder(name: Path | str) -> bool:
 
 
 def check_writable(path: Path | str) -> None:
-    """Raise ``ValueError`` if a file cannot be written there: before hours of work, not after."""
+    """Raise ``NotWrittenError`` if no page of text can be written there: before hours of work, not after.
+
+    It leaves nothing behind, nor the folders that are missing yet.
+    """
     path = Path(path)
-    trial = path.with_name(f"{path.name}.try")
-    try:
+    with written(path, ": name another file"):
         if path.is_dir():
-            raise IsADirectoryError("it is a folder")
-        path.parent.mkdir(parents=True, exist_ok=True)
-        trial.touch()
-        trial.unlink()
-    except OSError as error:
-        raise ValueError(f"{path} cannot be written ({error}): name another file") from error
+            raise NotWrittenError(path, "it is a folder", ": name a file")
+        if _is_device(path):
+            path.open("wb").close()
+            return
+        trial = path.with_name(f"{path.name}.try")
+        missing = [folder for folder in path.parents if not folder.exists()]
+        try:
+            make_folder(path.parent)
+            trial.write_bytes(TRIAL)
+        finally:
+            with suppress(OSError):
+                trial.unlink(missing_ok=True)
+                for folder in missing:
+                    folder.rmdir()
+
+
+def make_folder(folder: Path) -> None:
+    """Make a folder where there is none; raises ``NotWrittenError`` where it cannot be."""
+    with written(folder):
+        if folder.exists() and not folder.is_dir():
+            raise NotWrittenError(folder, "it is no folder")
+        folder.mkdir(parents=True, exist_ok=True)
+
+
+def _is_device(path: Path) -> bool:
+    return path.exists() and not path.is_file() and not path.is_dir()
 
 
 def parse_json(text: str | bytes) -> Any:

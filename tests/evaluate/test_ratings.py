@@ -11,7 +11,7 @@ import pytest
 
 from train.core.rollout import Played
 from train.evaluate.arena import main
-from train.evaluate.ratings import Ratings, _hunter, _log_likelihood, evidence, fit, rate, strongly_connected
+from train.evaluate.ratings import Ratings, _hunter, _log_likelihood, evidence, fit, rate, reaches
 
 
 def games(lineups: object, places: object) -> Played:
@@ -56,14 +56,14 @@ def test_three_seats_follow_the_chances_of_all_orders() -> None:
     orders = list(permutations(range(3)))
     chance = np.array([p[a] / 7 * p[b] / (7 - p[a]) for a, b, _ in orders])
     seen = evidence([games(np.repeat(orders, 3, axis=0), [[1, 2, 3]] * 18)], 3)
-    strengths = fit(seen.sets, chance[None] @ seen.asked, chance[None] @ seen.chosen, np.zeros(1))[0]
+    strengths = fit(seen.sets, chance[None] @ seen.asked, chance[None] @ seen.chosen)[0]
     assert strengths / strengths[2] == pytest.approx(p, rel=1e-6)
 
 
 def test_hunters_step_climbs_to_what_newton_finds() -> None:
     seen = evidence([simulated(np.array([1.0, 3.0, 0.5, 20.0]), 3, 300, np.random.default_rng(2))], 4)
-    sample = seen.sets, seen.asked.sum(axis=0)[None], seen.chosen.sum(axis=0)[None], np.zeros((1, 1))
-    best = np.log(fit(*sample[:3], np.zeros(1)))
+    sample = seen.sets, seen.asked.sum(axis=0)[None], seen.chosen.sum(axis=0)[None]
+    best = np.log(fit(*sample))
     theta = np.zeros((1, 4))
     likelihoods = []
     for _ in range(400):
@@ -128,8 +128,16 @@ def test_who_won_everything_is_regularised_and_said_so() -> None:
     found = rate(["a", "b", "c"], [games(lineups, places)], anchor="b")
     assert "a was never placed behind another" in found.note
     assert "regularised" in found.note
+    assert "All deals of c went alike" in found.note
     assert np.isfinite(points(found)).all()
     assert found.points[0].value > 400
+    assert found.points[0].low < 200
+    assert found.points[0].high == np.inf
+    # 20 deals lost, of two games each: 95% of what one may have missed is Clopper and Pearson's 0.168 of the wins
+    lost = rate("ab", [games([[0, 1], [1, 0]] * 20, [[1, 2], [2, 1]] * 20)], resamples=4000).points[1]
+    assert lost.low == -np.inf
+    assert lost.high == pytest.approx(400 * np.log10(0.1684 / 0.8316), abs=10)
+    assert lost.value == pytest.approx(-581, abs=1)
     rare = rate(["a", "b"], [games([[0, 1]] * 40, [[1, 2]] * 39 + [[2, 1]])])
     assert "resamples no finite strengths" in rare.note
 
@@ -143,8 +151,8 @@ def test_strangers_are_not_compared() -> None:
         rate("a", [games([[0, 0]] * 2, [[1, 2]] * 2)])
     with pytest.raises(ValueError, match="whole duplicate groups"):
         rate("ab", [games([[0, 1]], [[1, 2]])])
-    assert not strongly_connected(np.array([[0, 1, 1], [0, 0, 1], [0, 1, 0]], bool))
-    assert strongly_connected(np.array([[0, 1, 0], [0, 0, 1], [1, 0, 0]], bool))
+    assert not reaches(np.array([[0, 1, 1], [0, 0, 1], [0, 1, 0]], bool)).all()
+    assert reaches(np.array([[0, 1, 0], [0, 0, 1], [1, 0, 0]], bool)).all()
 
 
 def test_the_arena_rates_its_agents(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -9,14 +9,17 @@ from __future__ import annotations
 import csv
 import os
 import sys
+import threading
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, Protocol
 
 from rich.console import Console
 from torch.utils.tensorboard import SummaryWriter
 
+from perudo_env.game.files import written
 from train.core.config import C, load_config
 from train.core.progress import progress
 from train.core.run import draw_columns, open_run
@@ -97,6 +100,24 @@ def resume(trainer: Trainer, path: Path) -> dict[str, Any]:
     return told
 
 
+@contextmanager
+def events(folder: Path, step: int) -> Iterator[SummaryWriter]:
+    """TensorBoard's writer. Its thread may meet a full disk, which the next figure raises here: it need not print it too."""
+    hook = threading.excepthook
+    threading.excepthook = lambda told: None if isinstance(told.exc_value, OSError) else hook(told)
+    try:
+        board = SummaryWriter(str(folder), purge_step=step)
+        try:
+            yield board
+        except BaseException:
+            with suppress(OSError):
+                board.close()
+            raise
+        board.close()
+    finally:
+        threading.excepthook = hook
+
+
 class Loop:
     """Runs a trainer to ``total`` decisions in a run folder, going on from the state there if there is one.
 
@@ -129,8 +150,11 @@ class Loop:
     def run(self) -> Figures:
         """Train to the end; returns the last evaluation."""
         trainer, begun, saved = self.trainer, time.monotonic() - self.seconds, time.monotonic()
-        board = SummaryWriter(str(self.folder), purge_step=trainer.decisions)
-        with progress("decisions", self.total, self.console, done=trainer.decisions) as bar:
+        with (
+            written(self.folder),
+            events(self.folder, trainer.decisions) as board,
+            progress("decisions", self.total, self.console, done=trainer.decisions) as bar,
+        ):
             while trainer.decisions < self.total:
                 before = trainer.decisions
                 figures = trainer.step()
@@ -144,8 +168,7 @@ class Loop:
                 if time.monotonic() - saved >= self.save_seconds:
                     self.save()
                     saved = time.monotonic()
-        self.save()
-        board.close()
+            self.save()
         return {k: float(v) for k, v in self.curve.rows[-1].items()}
 
     def save(self) -> None:

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import csv
 import importlib.metadata
+import io
 import platform
 import subprocess
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from datetime import datetime
 from pathlib import Path
@@ -14,6 +15,8 @@ from typing import Any
 
 import yaml
 from pydantic import BaseModel, ValidationError
+
+from perudo_env.game.files import check_writable, make_folder, write_text, writing
 
 
 def open_run(name: str, config: BaseModel, out: Path | None, *, resume: bool = False) -> Path:
@@ -34,7 +37,8 @@ def open_run(name: str, config: BaseModel, out: Path | None, *, resume: bool = F
             raise ValueError(
                 f"{folder} holds a run of another configuration ({changed} differ): name another folder, or the same values"
             )
-    folder.mkdir(parents=True, exist_ok=True)
+    check_writable(path)
+    make_folder(folder)
     path.write_text(yaml.safe_dump(tree, sort_keys=False), encoding="utf-8")
     return folder
 
@@ -56,10 +60,17 @@ def provenance() -> dict[str, Any]:
     }
 
 
-def write_csv(path: Path, header: Sequence[str], rows: Sequence[Sequence[Any]]) -> None:
-    """Write a table as CSV."""
-    with path.open("w", newline="", encoding="utf-8") as file:
-        csv.writer(file).writerows([header, *rows])
+def write_csv(path: Path, header: Sequence[str], rows: Iterable[Sequence[Any]]) -> None:
+    """Write a table as CSV, whole or not at all."""
+    text = io.StringIO()
+    csv.writer(text).writerows([header, *rows])
+    write_text(path, text.getvalue())
+
+
+def write_png(path: Path, figure: Any, dpi: int = 110) -> None:
+    """Write a matplotlib figure as an image of its own, whole or not at all."""
+    with writing(path) as file:
+        figure.savefig(file, format="png", dpi=dpi)
 
 
 def draw_columns(path: Path, rows: Sequence[Mapping[str, Any]]) -> None:
@@ -84,7 +95,7 @@ def draw_columns(path: Path, rows: Sequence[Mapping[str, Any]]) -> None:
                 axis.fill_between(decisions, low, high, alpha=0.15)
         axis.set(xlabel="decisions", ylabel=kind.replace("_", " "))
         axis.legend(fontsize=7)
-    figure.savefig(path, dpi=130)
+    write_png(path, figure, 130)
     plt.close(figure)
 
 
@@ -111,5 +122,5 @@ def draw_comparison(
                 axis.plot(*zip(*line, strict=True), marker="o", markersize=3, color=f"C{k}", label=label)
         axis.set(xscale="log", yscale="log", xlabel="decisions", ylabel="exact NashConv", title=f"{title}, {round_}")
         axis.legend(fontsize=8)
-    figure.savefig(path, dpi=130, format="png")
+    write_png(path, figure, 130)
     plt.close(figure)

@@ -30,6 +30,7 @@ from rich.console import Console
 
 import agents as registry
 from perudo_env.engine.variant import Variant, parse_variant, table_size
+from perudo_env.game.files import check_writable
 from perudo_env.game.printing import printing
 from perudo_env.policy import Policy
 from train.core.backends import BackendError, Name, open_backend
@@ -119,12 +120,14 @@ def run(arena: Arena, console: Console | None = None) -> Outcome:
     console = console or Console()
     variant, policies = arena.checked()
     names = report.distinct(arena.agents)
+    folder = arena.out or Path("runs") / f"arena-{variant.name}-{arena.seats}seats-{datetime.now():%Y%m%d-%H%M%S}"
+    for path in (folder / "arena.json", *([arena.records] if arena.records is not None else [])):
+        check_writable(path)
     deals = deals_for(arena.games, arena.seats)
     games = _play(arena, _cells(arena, len(policies), deals), console)
     played = games.pop(None)
     result = summarise(names, played)
     rest = {pair: standing_of(0, "", cell).win_share for pair, cell in games.items() if pair is not None}
-    folder = arena.out or Path("runs") / f"arena-{variant.name}-{arena.seats}seats-{datetime.now():%Y%m%d-%H%M%S}"
     console.print(report.standings_table(result, str(variant)))
     console.print(report.matrix_table("placed before", names, result.pairs, 0.5))
     if rest:

@@ -29,6 +29,7 @@ from rich.console import Console
 
 import agents as registry
 from perudo_env.engine.variant import RULE_TEXTS
+from perudo_env.game.files import check_writable
 from perudo_env.game.printing import printing
 from train.core.run import provenance
 from train.evaluate.benchmark_tasks import VERSION, Task, run_tasks
@@ -96,6 +97,7 @@ def run(benchmark: Benchmark, console: Console | None = None) -> tuple[dict[str,
     _refuse(benchmark)
     name = distinct([benchmark.agent])[0]
     folder = benchmark.out or Path("runs") / f"bench-{name.replace(':', '-')}-{datetime.now():%Y%m%d-%H%M%S}"
+    check_writable(folder / "benchmark.json")
     console.print(f"{VERSION}, {benchmark.scale}; results go to {folder}", highlight=False)
     begun, load = time.monotonic(), os.getloadavg() if hasattr(os, "getloadavg") else None
     results = run_tasks(benchmark.agent, tasks_of(benchmark), folder, benchmark.scale, benchmark.workers, console)

@@ -21,7 +21,7 @@ from rich.console import Console
 import agents as registry
 from perudo_env.engine.batch import Batch
 from perudo_env.engine.variant import variant as find_variant
-from perudo_env.game.files import parse_json, write_text
+from perudo_env.game.files import make_folder, parse_json, write_text, written
 from perudo_env.policy import Policy, UniformPolicy
 from train.core.progress import progress
 from train.evaluate.exploitability import nash_conv
@@ -110,13 +110,14 @@ def run_tasks(
 
     Raises ``ValueError`` for a folder that holds parts of another agent or scale.
     """
-    folder.mkdir(parents=True, exist_ok=True)
+    make_folder(folder)
     head = {"benchmark": VERSION, "agent": agent, "scale": scale}
     done = _read_parts(folder / PARTS, head)
     left = [t for t in tasks if t.name not in done]
     if done:
         console.print(f"going on: {len(done)} of {len(tasks)} parts are in {folder}", highlight=False)
     with (
+        written(folder / PARTS, "; the parts in it are kept"),
         (folder / PARTS).open("a", encoding="utf-8") as file,
         progress("parts", len(tasks), console, len(done)) as advance,
     ):

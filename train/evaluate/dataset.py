@@ -29,6 +29,7 @@ from perudo_env.engine.actions import MAX_QUANTITY, Action, num_actions, to_id
 from perudo_env.engine.batch import observe_row
 from perudo_env.engine.observation import Layout, encode_switches, layout
 from perudo_env.engine.variant import as_variant, table_size
+from perudo_env.game.files import check_writable, make_folder, written
 from perudo_env.game.game import Game
 from perudo_env.game.printing import printing
 
@@ -76,8 +77,13 @@ def convert(o: Options) -> Result:
     if o.max_quantity is not None and not 1 <= o.max_quantity <= MAX_QUANTITY:
         raise ValueError(f"max_quantity = {o.max_quantity} is out of range: use 1 to {MAX_QUANTITY}")
     result = Result()
-    o.out.parent.mkdir(parents=True, exist_ok=True)
-    with TemporaryDirectory(prefix=f".{o.out.name}.", dir=o.out.parent) as folder, Columns(Path(folder)) as columns:
+    check_writable(o.out)
+    make_folder(o.out.parent)
+    with (
+        written(o.out),
+        TemporaryDirectory(prefix=f".{o.out.name}.", dir=o.out.parent) as folder,
+        Columns(Path(folder)) as columns,
+    ):
         _fill(columns, o, result)
         if o.agent is not None and o.agent not in columns.names and not result.broken:
             raise ValueError(f"agent = {o.agent!r} plays in none of the games: use one of {', '.join(columns.names)}")

@@ -14,7 +14,7 @@ import tyro
 
 from agents.people.levels import LEVELS, MEASURED, make
 from perudo_env.engine.variant import as_variant, table_size
-from perudo_env.game.files import write_text
+from perudo_env.game.files import check_writable, write_text
 from perudo_env.game.printing import printing
 from train.core.progress import progress
 from train.evaluate.standings import one_against_rest
@@ -39,6 +39,7 @@ class Levels:
 def measure(levels: Levels) -> None:
     """Play all pairs and write the file; raises ``ValueError`` for a table that cannot be."""
     variant, seats = as_variant(levels.variant), table_size(levels.seats)
+    check_writable(levels.out)
     names = list(LEVELS)
     policies = [make(level, variant, seats) for level in LEVELS]
     with progress("games", len(names) * (len(names) - 1) * levels.games) as advance:

@@ -119,9 +119,9 @@ def local_best_response(
             on_progress(len(part) * (n + 1))
     alone, gained = np.concatenate(own), np.concatenate(responder) - np.concatenate(own)
     return Gain(
-        tuple(map(mean_estimate, alone.T)),
-        tuple(map(mean_estimate, gained.T)),
-        mean_estimate(gained.sum(axis=1)),
+        tuple(mean_estimate(x, bounds=(-1, 1)) for x in alone.T),
+        tuple(mean_estimate(x, bounds=(-2, 2)) for x in gained.T),
+        mean_estimate(gained.sum(axis=1), bounds=(-n, n)),  # the agent's own returns sum to zero
         deals,
     )
 

@@ -8,6 +8,10 @@ Where seats share places, all their orders count alike: a game that two share is
 
 Points are Elo-like, 400 log10(p_i / p_anchor): 400 points more are ten times the strength. The intervals are percentiles
 of a bootstrap that draws duplicate groups, all games on one deal of dice, together.
+
+A record without exceptions, n deals that all went one way, tells that the chance p of the other way is small, not that
+it is 0: p = 1 - u^(1/n) explains it with a chance of u. The resamples share all u evenly, so for two agents the finite end is
+Clopper and Pearson's (Biometrika 26, 1934), and the rating itself has u = 1/2.
 """
 
 from __future__ import annotations
@@ -25,7 +29,7 @@ from train.evaluate.statistics import Estimate
 
 FloatArray = npt.NDArray[np.float64]
 POINTS_PER_DECADE = 400.0
-PSEUDO = 0.5  # wins and losses against a player of middling strength, where the maximum is not finite
+STEADY = 1e-3  # points: a rating whose resamples differ by less shows no variance
 TOLERANCE, MOST_STEPS = 1e-7, 1000  # of log-strengths
 
 
@@ -61,8 +65,8 @@ def rate(
     """Rate ``agents`` on games of ``play_deals``, whose line-ups hold their numbers; tables of all sizes together.
 
     The anchor is by default the first agent. If somebody won or lost everything against the rest, no finite strengths
-    are likeliest: then everybody is given half a win and half a loss against a player of middling strength, and the note
-    says so. Raises ``ValueError`` for agents that no chain of games connects, for their difference is arbitrary.
+    are likeliest: then some deals are added that went the other way (see the module), the end that no game bounds is
+    infinite, and the note says so. Raises ``ValueError`` for agents that no chain of games connects, for their difference is arbitrary.
     """
     names = tuple(agents)
     if len(names) < 2 or not played:
@@ -73,38 +77,84 @@ def rate(
     if anchor not in names:
         raise ValueError(f"anchor {anchor!r} is not among the agents: use one of {', '.join(names)}")
     seen = evidence(played, len(names))
-    _refuse_strangers(names, seen.before.sum(axis=0))
-    rng = np.random.default_rng(seed)
+    met = reaches((seen.before.sum(axis=0) + seen.before.sum(axis=0).T) > 0)
+    _refuse_strangers(names, met)
+    return _rated(names, names.index(anchor), seen, resamples, np.random.default_rng(seed))
+
+
+def _rated(names: tuple[str, ...], anchor: int, seen: Evidence, resamples: int, rng: np.random.Generator) -> Ratings:
+    """The ratings of agents that chains of games connect."""
     groups = len(seen.chosen)
     drawn = rng.multinomial(groups, np.full(groups, 1 / groups), resamples).astype(float)
     weights = np.concatenate([np.ones((1, groups)), drawn])
     before = np.tensordot(weights, seen.before, 1)
-    pseudo = np.where([strongly_connected(b > 0) for b in before], 0.0, PSEUDO)
-    strengths = fit(seen.sets, weights @ seen.asked, weights @ seen.chosen, pseudo)
-    points = POINTS_PER_DECADE * np.log10(strengths / strengths[:, [names.index(anchor)]])
+    clean = np.array([not reaches(b > 0).all() for b in before])
+    # for the ratings themselves the middle of what is possible, for their ends all of it
+    chance = np.concatenate([[0.5], rng.permutation(np.arange(resamples) + 0.5) / max(resamples, 1)])
+    contrary = np.swapaxes(before[:1], 1, 2) * _odds(seen, chance) * clean[:, None, None]
+    points = _points(seen, weights, contrary, anchor)
     low, high = np.quantile(points[1:], [0.025, 0.975], axis=0) if resamples else np.full((2, len(names)), np.nan)
+    steady = np.flatnonzero((high - low < STEADY) & (np.arange(len(names)) != anchor))
+    for i in steady.tolist():
+        low[i], high[i] = _ends_of_steady(seen, i, anchor)
+    chains = reaches(before[0] > 0)
+    ends = np.where(chains[:, anchor], low, -np.inf), np.where(chains[anchor], high, np.inf)
     return Ratings(
-        names, tuple(Estimate(*map(float, p)) for p in zip(points[0], low, high, strict=True)), anchor,
+        names, tuple(Estimate(*map(float, p)) for p in zip(points[0], *ends, strict=True)), names[anchor],
         "Bradley-Terry" if seen.most_seats == 2 else "Plackett-Luce", seen.num_games, groups, resamples,
-        _note(names, before[0], pseudo),
+        _note(names, before[0], clean, [names[i] for i in steady]),
     )  # fmt: skip
 
 
-def _note(names: Sequence[str], before: FloatArray, pseudo: FloatArray) -> str:
-    if pseudo[0]:
+def _odds(seen: Evidence, chance: FloatArray) -> FloatArray:
+    """The odds of deals that went the other way, ``(batch, num_agents, num_agents)``: if they had these, the deals of a
+    pair, those of whoever played fewer, would all have gone as they did with ``chance`` ``(batch,)``.
+    """
+    sat = (seen.before + np.swapaxes(seen.before, 1, 2)).any(axis=2).sum(axis=0)
+    return np.asarray(chance[:, None, None] ** (-1 / np.minimum.outer(sat, sat)) - 1)
+
+
+def _ends_of_steady(seen: Evidence, agent: int, anchor: int) -> FloatArray:
+    """The ends of an agent that no resample moves: as many deals lost to all it met, and won, as are unlikely to be missed."""
+    before = seen.before.sum(axis=0)
+    contrary = np.zeros((2, *before.shape))
+    contrary[0, :, agent] = contrary[1, agent] = (before + before.T)[agent]
+    contrary *= _odds(seen, np.full(2, 0.025))
+    return _points(seen, np.ones((2, len(seen.chosen))), contrary, anchor)[:, agent]
+
+
+def _points(seen: Evidence, weights: FloatArray, contrary: FloatArray, anchor: int) -> FloatArray:
+    """Points ``(batch, num_agents)`` on groups of ``weights`` ``(batch, num_groups)`` and on more pairs, of which agent a is
+    placed before b ``contrary[:, a, b]`` times.
+    """
+    a, b = np.triu_indices(contrary.shape[1], 1)
+    pairs = np.eye(contrary.shape[1])[a] + np.eye(contrary.shape[1])[b]
+    sets = np.concatenate([seen.sets, pairs])
+    asked = np.concatenate([weights @ seen.asked, contrary[:, a, b] + contrary[:, b, a]], axis=1)
+    strengths = fit(sets, asked, weights @ seen.chosen + contrary.sum(axis=2))
+    return np.asarray(POINTS_PER_DECADE * np.log10(strengths / strengths[:, [anchor]]))
+
+
+def _note(names: Sequence[str], before: FloatArray, clean: npt.NDArray[np.bool_], steady: Sequence[str]) -> str:
+    said = []
+    if clean[0]:
         always = [n for i, n in enumerate(names) if before[:, i].sum() == 0]
         never = [n for i, n in enumerate(names) if before[i].sum() == 0]
         why = "; ".join(
             [f"{n} was never placed behind another" for n in always]
             + [f"{n} was never placed before another" for n in never]
         )
-        return (
-            f"No finite strengths are likeliest ({why or 'some agents were always placed before all others'}): regularised, everybody "
-            f"given {PSEUDO:g} wins and losses against a player of middling strength. Extreme points are understated; play more games."
+        said.append(
+            f"No finite strengths are likeliest ({why or 'some agents were always placed before all others'}): regularised, as if so many "
+            "deals more had gone the other way that a record without them is as likely as not. An end that no game bounds is open (inf)."
         )
-    if pseudo.any():
-        return f"In {int((pseudo > 0).sum())} of {len(pseudo) - 1} resamples no finite strengths were likeliest; those were regularised."
-    return ""
+    elif clean.any():
+        said.append(
+            f"In {int(clean.sum())} of {len(clean) - 1} resamples no finite strengths were likeliest; those were regularised."
+        )
+    if steady:
+        said.append(f"All deals of {', '.join(steady)} went alike: the interval is what so many deals may have missed.")
+    return " ".join(said)
 
 
 def evidence(played: Sequence[Played], num_agents: int) -> Evidence:
@@ -168,23 +218,21 @@ def _stages(
     return asked, chosen, before
 
 
-def fit(sets: FloatArray, asked: FloatArray, chosen: FloatArray, pseudo: FloatArray) -> FloatArray:
+def fit(sets: FloatArray, asked: FloatArray, chosen: FloatArray) -> FloatArray:
     """The likeliest strengths of each of ``batch`` samples, ``(batch, num_agents)``.
 
-    ``asked`` ``(batch, num_sets)`` and ``chosen`` ``(batch, num_agents)`` are sums over games; ``pseudo`` ``(batch,)`` is how
-    many wins, and as many losses, each agent has against one of strength 1. Newton's steps, and where one does not raise
-    the likelihood Hunter's MM step, which always does. Raises ``ValueError`` if there is no limit.
+    ``asked`` ``(batch, num_sets)`` and ``chosen`` ``(batch, num_agents)`` are sums over games. Newton's steps, and where one
+    does not raise the likelihood Hunter's MM step, which always does. Raises ``ValueError`` if there is no limit.
     """
-    extra = pseudo[:, None]
     theta = np.zeros_like(chosen)
-    before = _log_likelihood(theta, sets, asked, chosen, extra)
+    before = _log_likelihood(theta, sets, asked, chosen)
     for _ in range(MOST_STEPS):
-        new = _newton(theta, sets, asked, chosen, extra)
-        after = _log_likelihood(new, sets, asked, chosen, extra)
+        new = _newton(theta, sets, asked, chosen)
+        after = _log_likelihood(new, sets, asked, chosen)
         worse = after < before
         if worse.any():
-            new[worse] = _hunter(theta[worse], sets, asked[worse], chosen[worse], extra[worse])
-            after = _log_likelihood(new, sets, asked, chosen, extra)
+            new[worse] = _hunter(theta[worse], sets, asked[worse], chosen[worse])
+            after = _log_likelihood(new, sets, asked, chosen)
         change = np.abs(new - theta).max()
         theta, before = new, after
         if change < TOLERANCE:
@@ -194,48 +242,38 @@ def fit(sets: FloatArray, asked: FloatArray, chosen: FloatArray, pseudo: FloatAr
     )
 
 
-def _log_likelihood(
-    theta: FloatArray, sets: FloatArray, asked: FloatArray, chosen: FloatArray, extra: FloatArray
-) -> FloatArray:
-    p = np.exp(theta)
-    ghost = (extra * (theta - 2 * np.log1p(p))).sum(axis=1)
-    return np.asarray((chosen * theta).sum(axis=1) - (asked * np.log(p @ sets.T)).sum(axis=1) + ghost)
+def _log_likelihood(theta: FloatArray, sets: FloatArray, asked: FloatArray, chosen: FloatArray) -> FloatArray:
+    return np.asarray((chosen * theta).sum(axis=1) - (asked * np.log(np.exp(theta) @ sets.T)).sum(axis=1))
 
 
-def _newton(
-    theta: FloatArray, sets: FloatArray, asked: FloatArray, chosen: FloatArray, extra: FloatArray
-) -> FloatArray:
+def _newton(theta: FloatArray, sets: FloatArray, asked: FloatArray, chosen: FloatArray) -> FloatArray:
     p = np.exp(theta)
     share = sets * p[:, None, :] / (p @ sets.T)[:, :, None]  # of each set's agents in being chosen
-    against = p / (1 + p)
-    expected = (asked[:, :, None] * share).sum(axis=1) + 2 * extra * against
+    expected = (asked[:, :, None] * share).sum(axis=1)
     curvature = -np.swapaxes(share * asked[:, :, None], 1, 2) @ share
     diagonal = np.arange(theta.shape[1])
-    curvature[:, diagonal, diagonal] += expected - 2 * extra * against**2
-    curvature += (extra[:, :, None] == 0) / theta.shape[1]  # only ratios matter: the common factor stays as it is
-    step = np.linalg.solve(curvature, (chosen + extra - expected)[:, :, None])[:, :, 0]
+    curvature[:, diagonal, diagonal] += expected
+    curvature += 1 / theta.shape[1]  # only ratios matter: the common factor stays as it is
+    step = np.linalg.solve(curvature, (chosen - expected)[:, :, None])[:, :, 0]
     return theta + np.clip(step, -2, 2)
 
 
-def _hunter(
-    theta: FloatArray, sets: FloatArray, asked: FloatArray, chosen: FloatArray, extra: FloatArray
-) -> FloatArray:
-    p = np.exp(theta)
-    return np.log((chosen + extra) / ((asked / (p @ sets.T)) @ sets + 2 * extra / (p + 1)))
+def _hunter(theta: FloatArray, sets: FloatArray, asked: FloatArray, chosen: FloatArray) -> FloatArray:
+    return np.log(chosen / ((asked / (np.exp(theta) @ sets.T)) @ sets))
 
 
-def strongly_connected(beats: npt.NDArray[np.bool_]) -> bool:
-    """Whether everybody is before everybody else along some chain: then, and only then, the maximum is finite (Hunter, 2004)."""
+def reaches(beats: npt.NDArray[np.bool_]) -> npt.NDArray[np.bool_]:
+    """Who is before whom along some chain, everybody before themselves.
+
+    The maximum is finite if, and only if, everybody is before everybody else (Hunter, 2004).
+    """
     reach = beats | np.eye(len(beats), dtype=bool)
     for _ in range(len(beats).bit_length()):
         reach = reach @ reach
-    return bool(reach.all())
+    return reach
 
 
-def _refuse_strangers(names: Sequence[str], before: FloatArray) -> None:
-    met = (before + before.T > 0) | np.eye(len(names), dtype=bool)
-    for _ in range(len(names).bit_length()):
-        met = met @ met
+def _refuse_strangers(names: Sequence[str], met: npt.NDArray[np.bool_]) -> None:
     if not met.all():
         mine = [n for n, known in zip(names, met[0], strict=True) if known]
         others = [n for n, known in zip(names, met[0], strict=True) if not known]

@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Iterable, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from perudo_env.engine.variant import Variant
+from perudo_env.game.files import make_folder, written
 from perudo_env.game.game import Game
 from train.core.rollout import SeatArray
 
@@ -60,11 +62,10 @@ class RecordsFile:
     """
 
     def __init__(self, path: Path) -> None:
-        if path.is_dir():
-            raise ValueError(f"records = {path} is a folder: name a file")
         self.path, self.unfinished = path, path.with_name(path.name + ".unfinished")
-        path.parent.mkdir(parents=True, exist_ok=True)
-        self._file = self.unfinished.open("w", encoding="utf-8")
+        make_folder(path.parent)
+        with written(self.unfinished):
+            self._file = self.unfinished.open("w", encoding="utf-8")
         self._waiting: dict[int, Sequence[str]] = {}
         self._next = 0
         self.games = 0
@@ -72,10 +73,11 @@ class RecordsFile:
     def add(self, number: int, games: Sequence[str]) -> None:
         """Take the lines of part ``number``."""
         self._waiting[number] = games
-        while self._next in self._waiting:
-            self._write(self._waiting.pop(self._next))
-            self._next += 1
-        self._file.flush()
+        with written(self.unfinished, f"; the first {self.games} games are kept in it"):
+            while self._next in self._waiting:
+                self._write(self._waiting.pop(self._next))
+                self._next += 1
+            self._file.flush()
 
     def kept(self) -> str:
         """Where the finished games are, for the message of an error."""
@@ -89,9 +91,10 @@ class RecordsFile:
         return self
 
     def __exit__(self, kind: type[BaseException] | None, *_: Any) -> None:
-        # after an error the finished games are kept, also those that a missing part held up
-        for number in sorted(self._waiting):
-            self._write(self._waiting[number])
-        self._file.close()
-        if kind is None:
-            os.replace(self.unfinished, self.path)
+        # after an error the finished games are kept, also those that a missing part held up, as far as there is room
+        with suppress(OSError) if kind else written(self.path, f"; its games are in {self.unfinished}"):
+            for number in sorted(self._waiting):
+                self._write(self._waiting[number])
+            self._file.close()
+            if kind is None:
+                os.replace(self.unfinished, self.path)

@@ -125,7 +125,7 @@ class ResultsFile:
                 raise ValueError(
                     f"{self.path} is being written by another run: wait for it, or name another folder"
                 ) from error
-            raise ValueError(f"{self.path} cannot be read as a results file: {error}; it was left as it is") from error
+            raise ValueError(f"{self.path} cannot be used as a results file: {error}; it was left as it is") from error
         except sqlite3.DatabaseError as error:
             raise ValueError(
                 f"{self.path} is not a results file, or is damaged ({error}); it was left as it is: "
@@ -170,9 +170,10 @@ class ResultsFile:
                     )
                 return number
         row = cell.variant, cell.seats, json.dumps(cell.agents), cell.seed, json.dumps(cell.left_out)
-        entered = self._db.execute(
-            "INSERT INTO cells (variant, seats, agents, seed, left_out) VALUES (?, ?, ?, ?, ?)", row
-        ).lastrowid
+        with self._explained():
+            entered = self._db.execute(
+                "INSERT INTO cells (variant, seats, agents, seed, left_out) VALUES (?, ?, ?, ?, ?)", row
+            ).lastrowid
         assert entered is not None
         return entered
 

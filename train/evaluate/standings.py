@@ -107,7 +107,8 @@ def standing_of(number: int, agent: str, played: Played) -> Standing:
     seats = per_deal(sat.sum(axis=1), num_seats)
     wins = per_deal((played.wins * sat).sum(axis=1), num_seats)
     places = per_deal((played.places * sat).sum(axis=1), num_seats)
-    return Standing(agent, int(sat.sum()), share_estimate(wins, seats), ratio_estimate(places, seats))
+    mean_place = ratio_estimate(places, seats, bounds=(1, num_seats))
+    return Standing(agent, int(sat.sum()), share_estimate(wins, seats), mean_place)
 
 
 def pair_of(a: int, b: int, played: Played) -> Estimate:

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterable
+from contextlib import suppress
 from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
@@ -21,7 +22,7 @@ from rich.console import Console
 
 import agents as registry
 from perudo_env.engine.variant import VARIANTS, parse_variant, table_size
-from perudo_env.game.files import is_folder
+from perudo_env.game.files import NotWrittenError, check_writable, is_folder, make_folder
 from train.core.backends import Backend, BackendError, Name, digest, fingerprint, open_backend
 from train.core.config import Section, load_config
 from train.core.progress import progress
@@ -96,7 +97,8 @@ def run(league: League, folder: Path, backend: Backend, console: Console) -> Non
     that fail; finished games are kept.
     """
     cells = league.cells()
-    folder.mkdir(parents=True, exist_ok=True)
+    check_writable(folder / PAGE)
+    make_folder(folder)
     with ResultsFile(folder / RESULTS, league.settings()) as results:
         parts = [
             Part(results.enter(cell), number, task) for cell in cells for number, task in enumerate(league.tasks(cell))
@@ -111,9 +113,12 @@ def run(league: League, folder: Path, backend: Backend, console: Console) -> Non
         )
         try:
             _play(left, results, backend, console, total)
-        finally:
-            # a stopped run shows what it has
-            rows = league_page.write(results, folder / PAGE)
+        except BaseException:
+            # a stopped run shows what it has, if it can
+            with suppress(NotWrittenError):
+                league_page.write(results, folder / PAGE)
+            raise
+        rows = league_page.write(results, folder / PAGE)
         console.print(league_page.overview_table(rows))
     console.print(f"results in {folder / RESULTS}, the page in {folder / PAGE}", highlight=False)
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
@@ -10,6 +9,8 @@ from typing import Any
 
 from rich.table import Table
 
+from perudo_env.game.files import write_text
+from train.core.run import write_csv, write_png
 from train.evaluate.ratings import Ratings
 from train.evaluate.standings import Result
 from train.evaluate.statistics import Estimate
@@ -69,8 +70,7 @@ def write(
     folder: Path, result: Result, rest: Matrix, settings: Mapping[str, Any], ratings: Ratings | None = None
 ) -> None:
     """Write arena.json, standings.csv, pairs.csv, rest.csv and ratings.csv if there are any, and arena.png into ``folder``."""
-    folder.mkdir(parents=True, exist_ok=True)
-    (folder / "arena.json").write_text(json.dumps(settings, indent=2, default=str) + "\n", encoding="utf-8")
+    write_text(folder / "arena.json", json.dumps(settings, indent=2, default=str) + "\n")
     _write_csv(
         folder / "standings.csv",
         [
@@ -106,11 +106,7 @@ def _write_matrix(path: Path, what: str, result: Result, matrix: Matrix, fair: f
 
 
 def _write_csv(path: Path, header: list[str], rows: Iterable[list[Any]]) -> None:
-    with path.open("w", newline="", encoding="utf-8") as file:
-        writer = csv.writer(file)
-        writer.writerow(header)
-        for row in rows:
-            writer.writerow([f"{x:.6f}" if isinstance(x, float) else x for x in row])
+    write_csv(path, header, ([f"{x:.6f}" if isinstance(x, float) else x for x in row] for row in rows))
 
 
 def _draw(path: Path, result: Result, rest: Matrix, variant: str) -> None:
@@ -139,7 +135,7 @@ def _draw(path: Path, result: Result, rest: Matrix, variant: str) -> None:
             result.fair_share,
         )
     axes[0].tick_params(axis="x", rotation=30)
-    figure.savefig(path, dpi=120)
+    write_png(path, figure, 120)
 
 
 def _heat(axis: Any, title: str, names: Sequence[str], matrix: Matrix, fair: float) -> None:

@@ -7,11 +7,10 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 from rich.table import Table
 
 from perudo_env.game.files import write_text
-from train.evaluate.statistics import Estimate
+from train.evaluate.statistics import Estimate, mean_of
 from train.report import page
 from train.report.numbers_tables import NOT_KEPT, table
 
@@ -25,13 +24,7 @@ def share_of(cell: dict[str, Any]) -> Estimate:
 
 def mean_return(cells: Results) -> Estimate:
     """The mean over cells of what the agent is paid a game (winner +1, each other -1/(n-1)); the cells are independent."""
-    shares = np.array([[share_of(c)[i] for i in range(3)] for c in cells])
-    fair, scale = np.array([c["fair"] for c in cells]), np.array([c["seats"] / (c["seats"] - 1) for c in cells])
-    value, low, high = scale * (shares - fair[:, None]).T
-    mean = float(value.mean())
-    # errors of independent cells add by their squares, below and above apart: a share of 1 is uncertain on one side only
-    down, up = (float(np.sqrt(((value - end) ** 2).sum())) / len(cells) for end in (low, high))
-    return Estimate(mean, mean - down, mean + up)
+    return mean_of([Estimate(*((x - c["fair"]) * c["seats"] / (c["seats"] - 1) for x in share_of(c))) for c in cells])
 
 
 def played_cells(results: Results) -> list[dict[str, Any]]:

@@ -24,7 +24,7 @@ import agents
 from agents.tabular.policy import TabularPolicy
 from agents.tabular.public_tree import PublicTree
 from perudo_env.engine.variant import RULE_TEXTS, VARIANTS, parse_variant, variant
-from perudo_env.game.files import read_json, write_text
+from perudo_env.game.files import check_writable, read_json, write_text
 from perudo_env.game.printing import printing
 from train.core.progress import progress
 from train.core.run import provenance
@@ -193,14 +193,34 @@ class Options:
     file: Path = KEPT  # where the numbers are kept
 
 
+def measure_all(missing: Sequence[Item], path: Path) -> None:
+    """Measure and keep what is missing, one after the other; raises ``NotWrittenError`` before any if none could be kept."""
+    check_writable(path)
+    with progress("numbers", len(missing), Console(stderr=True)) as advance:
+        for item in missing:
+            try:
+                record = measure(item)
+            except ValueError as error:  # a network plays only what it was trained for
+                print(f"{item.name} cannot be measured: {error}", file=sys.stderr)
+            else:
+                keep(path, item.name, record)
+                print(item.name, json.dumps({k: x for k, x in record.items() if k not in item.about}), flush=True)
+            advance(1)
+
+
 def main(arguments: Sequence[str] | None = None) -> int:
     """Measure what is wanted and not kept."""
     o = tyro.cli(Options, args=arguments, prog="python -m train.report.numbers", description=__doc__)
     try:
-        there = read(o.file)
+        return run(o)
     except ValueError as error:
         print(f"error: {error}", file=sys.stderr)
         return 2
+
+
+def run(o: Options) -> int:
+    """What the options ask for; raises ``ValueError`` for numbers that cannot be read or kept."""
+    there = read(o.file)
     if o.interval is not None:
         return enter(o.file, *o.interval)
     wanted = [i for i in items() if o.only in i.name and (o.heavy or not i.heavy)]
@@ -211,17 +231,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if o.show:
         print("\n".join(f"{i.name}{'' if i in missing else '  (kept)'}" for i in wanted))
         return 0
-    with progress("numbers", len(missing), Console(stderr=True)) as advance:
-        for item in missing:
-            try:
-                record = measure(item)
-            except ValueError as error:  # a network plays only what it was trained for
-                print(f"{item.name} cannot be measured: {error}", file=sys.stderr)
-                advance(1)
-                continue
-            keep(o.file, item.name, record)
-            print(item.name, json.dumps({k: x for k, x in record.items() if k not in item.about}), flush=True)
-            advance(1)
+    measure_all(missing, o.file)
     print(f"{len(wanted)} numbers in {o.file}; python -m tools.readme prints them in README")
     return 0
 

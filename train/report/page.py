@@ -9,7 +9,7 @@ from html import escape
 from pathlib import Path
 from typing import Any
 
-from perudo_env.game.files import write_text, writing
+from perudo_env.game.files import write_text
 
 STYLE = """
 body { font: 16px/1.5 system-ui, sans-serif; max-width: 60rem; margin: 2rem auto; padding: 0 1rem; color: #222; background: #fff }
@@ -73,12 +73,6 @@ def plot(figure: Any, says: str) -> Html:
         figure.savefig(out, format="svg", metadata={"Date": None})
     data = base64.b64encode(out.getvalue().encode()).decode()
     return Html(f'<img alt="{escape(says)}" src="data:image/svg+xml;base64,{data}">')
-
-
-def write_png(path: Path, figure: Any) -> None:
-    """Write a matplotlib figure as an image of its own, whole or not at all."""
-    with writing(path) as file:
-        figure.savefig(file, format="png", dpi=110)
 
 
 def write_page(path: Path, title: str, parts: Iterable[Html]) -> None:

@@ -12,6 +12,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from math import isfinite
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +23,7 @@ from rich.console import Console
 import agents as registry
 from agents.core.checkpoint import ABOUT, read_about
 from perudo_env.engine.variant import Variant, parse_variant
+from perudo_env.game.files import check_writable
 from perudo_env.game.printing import printing
 from perudo_env.policy import Policy
 from train.core.progress import progress
@@ -71,13 +73,14 @@ def write_report(report: Report, console: Console | None = None) -> Path:
         raise ValueError(
             f"{folder} holds neither curve.csv nor metrics.csv nor checkpoint/{ABOUT}: it is not the folder of a run"
         )
+    path = folder / "report.html"
+    check_writable(path)
     parts = [*_made(folder, about), *_curves(curves)]
     if about is None:
         parts.append(page.paragraph("No checkpoint yet: ratings and habits follow when the run has ended."))
     else:
         for variant, seats in _tables(about, report.tables):
             parts += _judged(report, checkpoint, variant, seats, console)
-    path = folder / "report.html"
     page.write_page(path, f"Run {folder.resolve().name}", parts)
     return path
 
@@ -165,7 +168,10 @@ def ratings_parts(ratings: Ratings) -> list[page.Html]:
     rows = sorted(zip(ratings.agents, ratings.points, strict=True), key=lambda row: row[1].value)
     figure = Figure(figsize=(7, 0.6 + 0.4 * len(rows)), layout="constrained")
     axis = figure.subplots()
-    reach = [[p.value - p.low for _, p in rows], [p.high - p.value for _, p in rows]]
+    known = [x for _, p in rows for x in p if isfinite(x)]
+    edges = min(known) - 50, max(known) + 50
+    # an open end runs to the edge
+    reach = [[p.value - max(p.low, edges[0]) for _, p in rows], [min(p.high, edges[1]) - p.value for _, p in rows]]
     axis.errorbar(
         [p.value for _, p in rows],
         [n for n, _ in rows],
@@ -173,6 +179,7 @@ def ratings_parts(ratings: Ratings) -> list[page.Html]:
         fmt="o",
         capsize=3,
     )
+    axis.set_xlim(edges)
     axis.axvline(0, color="grey", linewidth=0.8)
     axis.set(xlabel=f"points, {ratings.anchor} = 0")
     says = (

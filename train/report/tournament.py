@@ -17,10 +17,11 @@ from rich.table import Table
 
 from perudo_env.game.printing import printing
 from train.core.rollout import Played
+from train.core.run import write_png
 from train.evaluate.ratings import Ratings, rate
 from train.evaluate.results import Cell, ResultsFile, Work
 from train.evaluate.standings import Result, per_deal, summarise
-from train.evaluate.statistics import Estimate, normal_quantile, ratio_estimate
+from train.evaluate.statistics import Estimate, mean_of, ratio_estimate
 from train.report import page
 
 HOW = (
@@ -47,7 +48,7 @@ class Judged:
         sat = self.played.lineups == self.cell.agents.index(agent)
         n = self.cell.seats
         wins, seats = per_deal((self.played.wins * sat).sum(axis=1), n), per_deal(sat.sum(axis=1), n)
-        return ratio_estimate(n * wins, seats)
+        return ratio_estimate(n * wins, seats, bounds=(0, n))
 
 
 @dataclass(frozen=True)
@@ -90,12 +91,7 @@ def overall(judged: Sequence[Judged], rated: Ratings | str) -> list[Overall]:
         shares = [s for s in shares if not np.isnan(s.value)]
         if not shares:
             continue
-        z = normal_quantile(0.95)
-        errors = np.array([(s.high - s.low) / (2 * z) for s in shares])
-        mean, reach = float(np.mean([s.value for s in shares])), z * float(np.sqrt((errors**2).sum())) / len(shares)
-        rows.append(
-            Overall(agent, len(shares), Estimate(mean, max(0.0, mean - reach), mean + reach), points.get(agent))
-        )
+        rows.append(Overall(agent, len(shares), mean_of(shares), points.get(agent)))
     return sorted(rows, key=lambda row: -row.relative.value)
 
 
@@ -157,7 +153,7 @@ def write(results: ResultsFile, path: Path) -> list[Overall]:
     ]  # fmt: skip
     page.write_page(path, "A tournament of Perudo", parts)
     for figure, _ in plots[-1:]:
-        page.write_png(path.with_suffix(".png"), figure)
+        write_png(path.with_suffix(".png"), figure)
     return rows
 
 

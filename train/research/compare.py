@@ -9,7 +9,6 @@ touched by a walk of the whole tree (dcfr: all of both seats, twice an iteration
 from __future__ import annotations
 
 import csv
-import os
 import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -22,6 +21,7 @@ from rich.console import Console
 
 from agents.tabular.public_tree import PublicTree
 from perudo_env.engine.variant import as_variant, nearest, parse_variant
+from perudo_env.game.files import check_writable
 from perudo_env.game.printing import printing
 from perudo_env.policy import UniformPolicy
 from train.core.config import Section, load_config
@@ -167,6 +167,9 @@ def compare(config: Config, folder: Path, console: Console, smoke: bool) -> tupl
     for key in (*config.algorithms, *(word.partition(" ")[0] for word in config.overrides)):
         if key not in known:
             raise ValueError(f"{key!r} is no algorithm{nearest(key, known)}: use {', '.join(known)}")
+    table, figure = Path(config.table or folder / "compare.csv"), Path(config.figure or folder / "compare.png")
+    for path in (table, figure):
+        check_writable(path)
     points: list[Point] = []
     for dice in config.rounds:
         for name in config.algorithms:
@@ -178,18 +181,13 @@ def compare(config: Config, folder: Path, console: Console, smoke: bool) -> tupl
                 points += run_entrant(
                     config, name, dice, seed, folder / f"{name}-{in_words(dice)}-{seed}", console, smoke
                 )
-    table, figure = Path(config.table or folder / "compare.csv"), Path(config.figure or folder / "compare.png")
-    for path in (table, figure):
-        path.parent.mkdir(parents=True, exist_ok=True)
     write_csv(
         table, ["algorithm", "round", "seed", "decisions", "nash_conv"], [[*p[:-1], f"{p[-1]:.6g}"] for p in points]
     )
     uniform = {
         in_words(d): nash_conv(UniformPolicy(), parse_variant(config.variant), d).nash_conv for d in config.rounds
     }
-    unfinished = figure.with_name(f".{figure.name}")
-    draw_comparison(unfinished, config.variant, points, uniform)
-    os.replace(unfinished, figure)
+    draw_comparison(figure, config.variant, points, uniform)
     return table, figure
 
 

@@ -48,7 +48,7 @@ def main(
     console = Console()
     try:
         figures = ship(run, to, games, title)
-    except ValueError as error:
+    except (ValueError, OSError) as error:
         print(f"ship: {error}", file=sys.stderr)
         return 2
     print_figures(console, figures)

@@ -69,16 +69,16 @@ def main(arguments: Sequence[str] | None = None) -> int:
                 v, dice, o.palifico, o.seconds, target=o.target, threads=o.threads, resume=o.resume,
                 save_every=o.save_every, report=report,
             )  # fmt: skip
+        print(
+            f"value {solution.value:+.6f} in [{solution.lower:+.6f}, {solution.upper:+.6f}], NashConv {solution.nash_conv:.6f}"
+        )
+        print(f"{solution.iterations} iterations, {solution.seconds:.0f} s")
+        if o.out is not None:
+            solution.table.save(o.out)
+            print(f"strategies in {o.out}")
     except ValueError as error:
         print(f"error: {error}", file=sys.stderr)
         return 2
-    print(
-        f"value {solution.value:+.6f} in [{solution.lower:+.6f}, {solution.upper:+.6f}], NashConv {solution.nash_conv:.6f}"
-    )
-    print(f"{solution.iterations} iterations, {solution.seconds:.0f} s")
-    if o.out is not None:
-        solution.table.save(o.out)
-        print(f"strategies in {o.out}")
     return 0
 
 

@@ -1,0 +1,139 @@
+"""Files: whole or not at all, tried before the work, one line where they cannot be."""
+
+from __future__ import annotations
+
+import resource
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+from rich.console import Console
+
+from perudo_env.__main__ import main as perudo
+from perudo_env.game.files import NotWrittenError, check_writable, write_text
+from tools import bench, scaling
+from train.core.loop import Loop
+from train.evaluate import arena, benchmark, dataset, exploiter, levels
+from train.evaluate import tournament as league
+from train.report import numbers
+from train.solver import __main__ as solver
+
+POSITION = "classic 22344/13566 opener=0 5x4"
+
+
+@contextmanager
+def little_room() -> Iterator[None]:
+    """As on a disk that fills up: no file may grow beyond 8,192 bytes."""
+    kept = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (8192, kept[1]))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, kept)
+
+
+def test_what_does_not_fit_leaves_what_was_there(tmp_path: Path) -> None:
+    path = tmp_path / "made" / "file.txt"
+    write_text(path, "old")
+    with little_room():
+        check_writable(path)
+        with pytest.raises(NotWrittenError, match=r"file.txt cannot be written \(File too large\)"):
+            write_text(path, "new" * 9000)
+        resource.setrlimit(resource.RLIMIT_FSIZE, (0, resource.getrlimit(resource.RLIMIT_FSIZE)[1]))
+        with pytest.raises(NotWrittenError, match="name another file"):
+            check_writable(path)
+    assert [p.read_text() for p in path.parent.iterdir()] == ["old"]
+    # a device is written to, and not replaced
+    check_writable("/dev/null")
+    write_text("/dev/null", "gone")
+    with pytest.raises(NotWrittenError, match="No space left"):
+        write_text("/dev/full", "text")
+    assert Path("/dev/full").is_char_device()
+    with pytest.raises(NotWrittenError, match=r"file.txt cannot be written \(it is no folder\)"):
+        check_writable(path / "below")
+    check_writable(tmp_path / "none" / "yet" / "file")
+    assert [p.name for p in tmp_path.iterdir()] == ["made"]
+    with pytest.raises(NotWrittenError, match="it is a folder"):
+        check_writable(tmp_path)
+
+
+def test_every_command_tries_its_output_before_hours_of_work(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Each is asked for more than a lifetime's work, to be written below a file."""
+    file = tmp_path / "file"
+    file.write_text("{}")
+    bad, many = str(file / "below"), str(10**9)
+    games = ["--agents", "odds", "uniform", "--seats", "2", "--games", many]
+    for main, words in (
+        (arena.main, [*games, "--out", bad]),
+        (arena.main, [*games, "--out", str(tmp_path / "run"), "--records", bad]),
+        (levels.main, ["--games", many, "--out", bad]),
+        (benchmark.main, ["odds", "--out", bad]),
+        (exploiter.main, ["--agent", "odds", "--decisions", many, "--out", bad]),
+        (numbers.main, ["--heavy", "--again", "--file", bad]),
+        (dataset.main, [str(file), f"{bad}.npz"]),
+        (bench.main, ["--out", bad]),
+        (lambda _: scaling.main(games=10**9, write=Path(bad)), []),
+        (lambda _: league.main(overrides=(*league.SMOKE, f"games={many}"), out=Path(bad)), []),
+        (solver.main, ["--seconds", many, "--out", bad]),
+        (perudo, ["picture", POSITION, bad]),
+    ):  # fmt: skip
+        assert main(words) == 2, words
+        error = capsys.readouterr().err
+        assert "cannot be written" in error
+        assert error.strip().count("\n") == 0, error
+    assert file.read_text() == "{}"
+    assert [p.name for p in tmp_path.iterdir() if p.is_file()] == ["file"]
+
+
+def test_a_disk_that_fills_up_ends_in_one_line_and_keeps_what_is_finished(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    run, records = tmp_path / "run", tmp_path / "games.jsonl"
+    games = ["--agents", "odds", "uniform", "--seats", "2", "--games", "60", "--chunk", "20", "--out", str(run)]
+    with little_room():
+        assert perudo(["picture", POSITION, str(tmp_path / "x.png")]) == 2
+        assert not list(tmp_path.iterdir())
+        assert arena.main(games) == 2
+        assert "arena.png cannot be written" in capsys.readouterr().err
+        assert sorted(p.name for p in run.iterdir()) == ["arena.json", "pairs.csv", "ratings.csv", "standings.csv"]
+        assert arena.main([*games, "--records", str(records)]) == 2
+    kept = records.with_name("games.jsonl.unfinished")
+    assert f"{kept} cannot be written (File too large); the first" in capsys.readouterr().err
+    assert not records.exists()
+    whole = kept.read_text(encoding="utf-8").rpartition("\n")[0] + "\n"
+    assert whole.count("\n") >= 20
+    told = tmp_path / "whole.jsonl"
+    told.write_text(whole, encoding="utf-8")
+    with little_room():
+        assert dataset.main([str(told), str(tmp_path / "d.npz")]) == 2
+    assert "d.npz cannot be written (File too large)" in capsys.readouterr().err
+    assert sorted(p.name for p in tmp_path.iterdir()) == ["games.jsonl.unfinished", "run", "whole.jsonl"]
+
+
+class Counting:
+    """A trainer that learns nothing."""
+
+    decisions = 0
+
+    def step(self) -> dict[str, float]:
+        self.decisions += 1
+        return {f"figure {i}": 1.0 for i in range(20)}
+
+    def state(self) -> tuple[dict[str, Any], dict[str, Any]]:
+        return {}, {}
+
+    def restore(self, arrays: Mapping[str, Any], about: Mapping[str, Any]) -> None:
+        raise AssertionError
+
+
+@pytest.mark.filterwarnings("error::pytest.PytestUnhandledThreadExceptionWarning")
+def test_a_training_run_without_room_raises_one_error_and_no_thread_prints(
+    tmp_path: Path,
+) -> None:
+    loop = Loop(Counting(), tmp_path, 5000, lambda: {"a": 1.0}, 10**6, 1e9, Console(quiet=True))
+    with little_room(), pytest.raises(NotWrittenError, match=f"{tmp_path} cannot be written"):
+        loop.run()
