@@ -5,7 +5,6 @@ from __future__ import annotations
 import time
 from dataclasses import dataclass
 from functools import lru_cache
-from pathlib import Path
 
 import numpy as np
 import numpy.typing as npt
@@ -50,8 +49,7 @@ def cut(
     ``rollout.CHUNK``; another ``chunk`` gives the agents other draws on the same dice.
     """
     seats, seeds = games_of(lineups, seed)
-    # a worker may stand in another folder
-    agents = tuple(str(Path(name).resolve()) if Path(name).is_dir() else name for name in names)
+    agents = tuple(registry.anywhere(name) for name in names)  # a worker may stand in another folder
     return [
         Task(variant, names, agents, seats[at : at + chunk], seeds[at : at + chunk], (seed, number), record)
         for number, at in enumerate(range(0, len(seats), chunk))
