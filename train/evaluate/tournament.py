@@ -21,9 +21,10 @@ from rich.console import Console
 
 import agents as registry
 from perudo_env.engine.variant import VARIANTS, parse_variant, table_size
-from train.core.backends import Backend, BackendError, Name, digest, fingerprint, open_backend
+from train.core.backends import Backend, BackendError, Name, open_backend
 from train.core.config import Section, load_config
 from train.core.progress import progress
+from train.core.sources import PLAYED, digest, fingerprint, matching
 from train.evaluate.results import Cell, ResultsFile
 from train.evaluate.standings import draw_lineups
 from train.evaluate.tasks import Task, cut, play_task
@@ -75,8 +76,9 @@ class League(Section):
 
     def settings(self) -> dict[str, str | int]:
         """What all games of a results file share."""
-        weights = {f"files of {a}": digest(Path(a), ("**/*",)) for a in self.agents if Path(a).is_dir()}
-        return {"seed": self.seed, "task": self.task, "made by": fingerprint(), **weights}
+        folders = {a: registry.folder_of(a.removeprefix(registry.SEARCH)) for a in self.agents}
+        weights = {f"files of {a}": digest(f, matching(f, PLAYED)) for a, f in folders.items() if f is not None}
+        return {"seed": self.seed, "task": self.task, "made by": fingerprint(play_task.__module__), **weights}
 
 
 @dataclass(frozen=True)
