@@ -20,9 +20,9 @@ from pydantic import Field
 from rich.console import Console
 
 import agents as registry
-from perudo_env.engine.variant import VARIANTS, parse_variant, table_size
+from perudo_env.engine.variant import VARIANTS, parse_variant
 from train.core.backends import Backend, BackendError, Name, open_backend
-from train.core.config import Section, load_config
+from train.core.config import NumTables, Seats, Section, Seed, VariantText, load_config
 from train.core.progress import progress
 from train.core.sources import PLAYED, digest, fingerprint, matching
 from train.evaluate.results import Cell, ResultsFile
@@ -40,16 +40,16 @@ class League(Section):
     """A tournament; configs/tournament.yaml says what each key means."""
 
     agents: tuple[str, ...] = ()
-    variants: tuple[str, ...] = ()
-    seats: tuple[int, ...] = Field(min_length=1)
-    games: int = Field(ge=1)
-    task: int = Field(ge=1)
-    seed: int = Field(ge=0)
+    variants: tuple[VariantText, ...] = ()
+    seats: tuple[Seats, ...] = Field(min_length=1)
+    games: Annotated[int, Field(gt=0, le=10**9)]
+    task: NumTables
+    seed: Seed
 
     def cells(self) -> list[Cell]:
         """Every variant and number of seats with the agents that can sit there; ``ValueError`` for what is not known."""
         variants = {str(parse_variant(v)): None for v in self.variants or VARIANTS}
-        seats = {table_size(n): None for n in self.seats}
+        seats = dict.fromkeys(self.seats)
         return [self._cell(variant, n) for variant in variants for n in seats]
 
     def _cell(self, variant: str, seats: int) -> Cell:
