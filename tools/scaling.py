@@ -21,6 +21,7 @@ from typing import Annotated, Any
 import numpy as np
 import tyro
 
+from perudo_env.game.files import write_text
 from train.core.backends import Backend, BackendError, Name, open_backend
 from train.core.config import load_config
 from train.evaluate.results import Cell, ResultsFile
@@ -176,7 +177,7 @@ def main(
         if not MARKS.search(text):
             print(f"scaling: {write} has no <!-- measured --> marks", file=sys.stderr)
             return 2
-        write.write_text(MARKS.sub(lambda m: f"{m[1]}{said}\n{m[2]}", text), encoding="utf-8")
+        write_text(write, MARKS.sub(lambda m: f"{m[1]}{said}\n{m[2]}", text))
     return 0
 
 

@@ -4,39 +4,60 @@ from __future__ import annotations
 
 import csv
 import importlib.metadata
+import io
 import platform
 import subprocess
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from datetime import datetime
+from itertools import takewhile
 from pathlib import Path
 from typing import Any
 
 import yaml
 from pydantic import BaseModel, ValidationError
 
+from perudo_env.game.files import write_text, writing
+from train.core.config import read_yaml
+
+CONFIG = "config.yaml"
+
 
 def open_run(name: str, config: BaseModel, out: Path | None, *, resume: bool = False) -> Path:
     """Make ``out``, or ``runs/NAME-TIME``, and write the resolved configuration there; returns the folder.
 
-    Raises ``ValueError`` if the folder already holds a run: with ``resume``, if it is one of another configuration.
+    Raises ``ValueError`` if the folder already holds a run: with ``resume``, if it is one of another configuration, or its
+    configuration cannot be read. The file is written whole, and only where it says something else.
     """
     folder = out or Path("runs") / f"{name}-{datetime.now():%Y%m%d-%H%M%S}"
-    path, tree = folder / "config.yaml", config.model_dump(mode="json")
+    path, tree, there = folder / CONFIG, config.model_dump(mode="json"), None
     if path.exists():
         if not resume:
             raise ValueError(f"{folder} already holds a run: name another folder")
-        there = yaml.safe_load(path.read_text(encoding="utf-8"))
+        try:
+            there = read_yaml(path)
+        except ValueError as error:
+            raise ValueError(
+                f"{error}: put it back as it was, or remove it to go on with the configuration given"
+            ) from error
+        known = there
         with suppress(ValidationError):  # keys that are newer than the run have their defaults
-            there = type(config).model_validate(there).model_dump(mode="json")
-        if there != tree:
-            changed = ", ".join(k for k in tree if there.get(k) != tree[k])
+            known = type(config).model_validate(there).model_dump(mode="json")
+        if known != tree:
+            changed = ", ".join(k for k in (*tree, *(known.keys() - tree.keys())) if known.get(k) != tree.get(k))
             raise ValueError(
                 f"{folder} holds a run of another configuration ({changed} differ): name another folder, or the same values"
             )
-    folder.mkdir(parents=True, exist_ok=True)
-    path.write_text(yaml.safe_dump(tree, sort_keys=False), encoding="utf-8")
+    if there != tree:
+        write_text(path, yaml.safe_dump(tree, sort_keys=False))
     return folder
+
+
+def take_back(folder: Path) -> None:
+    """Remove a run folder that :func:`open_run` made and that nothing else came to: the run never began."""
+    if [path.name for path in folder.iterdir()] == [CONFIG]:
+        (folder / CONFIG).unlink()
+        folder.rmdir()
 
 
 def provenance() -> dict[str, Any]:
@@ -57,9 +78,24 @@ def provenance() -> dict[str, Any]:
 
 
 def write_csv(path: Path, header: Sequence[str], rows: Sequence[Sequence[Any]]) -> None:
-    """Write a table as CSV."""
-    with path.open("w", newline="", encoding="utf-8") as file:
-        csv.writer(file).writerows([header, *rows])
+    """Write a table as CSV, whole or not at all."""
+    text = io.StringIO()
+    csv.writer(text).writerows([header, *rows])
+    write_text(path, text.getvalue())
+
+
+def read_csv(path: Path, *, ended: bool = False) -> tuple[list[str], list[dict[str, str]]]:
+    """The columns and the rows of a CSV file up to the first that is not whole; with ``ended``, a line must have its end.
+
+    Raises ``ValueError`` for what cannot be read as such.
+    """
+    try:
+        text = path.read_bytes().decode()
+        reader = csv.DictReader(io.StringIO(text[: text.rfind("\n") + 1] if ended else text, newline=""))
+        rows = list(takewhile(lambda row: None not in row and None not in row.values(), reader))
+        return list(reader.fieldnames or ()), rows
+    except (OSError, ValueError, csv.Error) as error:
+        raise ValueError(f"{path} cannot be read as CSV: {error}") from error
 
 
 def draw_columns(path: Path, rows: Sequence[Mapping[str, Any]]) -> None:
@@ -84,7 +120,8 @@ def draw_columns(path: Path, rows: Sequence[Mapping[str, Any]]) -> None:
                 axis.fill_between(decisions, low, high, alpha=0.15)
         axis.set(xlabel="decisions", ylabel=kind.replace("_", " "))
         axis.legend(fontsize=7)
-    figure.savefig(path, dpi=130)
+    with writing(path) as file:
+        figure.savefig(file, dpi=130, format="png")
     plt.close(figure)
 
 
@@ -111,5 +148,6 @@ def draw_comparison(
                 axis.plot(*zip(*line, strict=True), marker="o", markersize=3, color=f"C{k}", label=label)
         axis.set(xscale="log", yscale="log", xlabel="decisions", ylabel="exact NashConv", title=f"{title}, {round_}")
         axis.legend(fontsize=8)
-    figure.savefig(path, dpi=130, format="png")
+    with writing(path) as file:
+        figure.savefig(file, dpi=130, format="png")
     plt.close(figure)

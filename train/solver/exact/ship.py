@@ -15,6 +15,7 @@ import numpy as np
 
 from agents.tabular.policy import EXACT
 from perudo_env.engine.variant import parse_variant
+from perudo_env.game.files import write_text
 from train.evaluate.exploitability import Exploitability, judge
 from train.solver.exact.rounding import LEVELS, rounded
 from train.solver.exact.rounds import print_report, solve_round
@@ -71,9 +72,7 @@ def write_card(folder: Path, new: Mapping[str, str]) -> None:
     lines = path.read_text(encoding="utf-8").splitlines() if path.exists() else []
     known = {line.split("`")[1].removesuffix(".npz"): line for line in lines if line.startswith("| `")}
     known.update(new)
-    path.write_text(
-        CARD.replace("{rows}", "\n".join(known[i.name] for i in ITEMS if i.name in known)), encoding="utf-8"
-    )
+    write_text(path, CARD.replace("{rows}", "\n".join(known[i.name] for i in ITEMS if i.name in known)))
 
 
 CARD = """# The exact agent's tables

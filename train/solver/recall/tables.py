@@ -147,12 +147,14 @@ class Folder:
 
     def _read(self) -> dict[str, Any]:
         try:
-            found: Any = json.loads(self.file.read_text(encoding="utf-8"))
-        except ValueError as error:
-            raise ValueError(f"{self.file} cannot be read as JSON ({error}): name another folder") from error
-        if not isinstance(found, dict) or not {"options", "rounds"} <= found.keys():
-            raise ValueError(f"{self.file} is none of this command's: name another folder")
-        return found
+            found: dict[str, Any] = json.loads(self.file.read_text(encoding="utf-8"))
+            for known in found["rounds"].values():
+                Solved(**known)
+            return {"options": found["options"], **found}
+        except (ValueError, RecursionError, LookupError, TypeError, AttributeError) as error:
+            raise ValueError(
+                f"{self.file} is none of this command's, or cut off ({error}): name another folder"
+            ) from error
 
     def add(self, key: str, name: str, table: RoundTable, found: Solved) -> None:
         """Keep a table and what is known of it."""
