@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -38,20 +39,15 @@ CHECKPOINTS = Path(__file__).parent / "checkpoints"
 
 
 def make(name_or_path: str | Path, variant: Variant | str, num_seats: int) -> Policy:
-    """The agent of a name, a checkpoint folder, or ``package.module:factory``, for a table of ``num_seats``; or ``search:`` and one of these.
+    """The agent of a name, a checkpoint folder, or ``package.module:factory``, for a table of ``num_seats``.
 
-    A factory is called as ``factory(variant, num_seats)``; what it gives must have ``act``, and may have ``probs``. Raises
-    ``ValueError`` for anything else, naming the nearest known name, and for whatever does not give a Policy; what a
-    factory's own code raises is left as it is, with its traceback.
+    ``search:`` before one of these adds search. A name that is known means that agent, whatever folders there are:
+    ``./table`` is a folder beside it. A factory is called as ``factory(variant, num_seats)``; what it gives must have
+    ``act``, and may have ``probs``. Raises ``ValueError`` for anything else, naming the nearest known name, and for
+    whatever does not give a Policy; what a factory's own code raises is left as it is, with its traceback.
     """
     variant, num_seats = as_variant(variant), table_size(num_seats)
     text = str(name_or_path)
-    if text in BASELINES:
-        return _policy(text, _imported(BASELINES[text])())
-    if is_folder(text):
-        return load(text, variant, num_seats)
-    if text in names():
-        return load(CHECKPOINTS / text, variant, num_seats)
     if text.startswith(SEARCH):
         from agents.search.policy import SearchPolicy  # here: it costs a second, and most agents do without
 
@@ -61,11 +57,41 @@ def make(name_or_path: str | Path, variant: Variant | str, num_seats: int) -> Po
                 f"agent {text!r}: search needs an agent that states probs, and that does not search itself"
             )
         return SearchPolicy(under, variant, num_seats)
+    folder = folder_of(name_or_path)
+    if folder is not None:
+        return load(folder, variant, num_seats)
+    if text in BASELINES:
+        return _policy(text, _imported(BASELINES[text])())
+    if text in names():
+        return load(CHECKPOINTS / text, variant, num_seats)
     if ":" in text:
         return _policy(text, _called(text, variant, num_seats))
     raise ValueError(
         f"unknown agent {shown(text)}{nearest(text, names())}: use one of {', '.join(names())}, a checkpoint folder, or package.module:factory"
     )
+
+
+def folder_of(name_or_path: str | Path) -> Path | None:
+    """The checkpoint folder that is meant, None where a name or a factory is.
+
+    A text with a separator, or one that begins with ``.`` or ``~``, is a path, and so is a ``Path``; any other text is a
+    folder only if no agent has that name.
+    """
+    text = str(name_or_path)
+    separators = os.sep, os.altsep or os.sep
+    like_a_path = isinstance(name_or_path, Path) or text.startswith((".", "~")) or any(s in text for s in separators)
+    if not text or not (like_a_path or text not in names()):  # "" would be the current folder
+        return None
+    folder = Path(text).expanduser()
+    return folder if is_folder(folder) else None
+
+
+def anywhere(name: str) -> str:
+    """The same agent by a name that means it in any folder."""
+    if name.startswith(SEARCH):
+        return SEARCH + anywhere(name.removeprefix(SEARCH))
+    folder = folder_of(name)
+    return name if folder is None else str(folder.resolve())
 
 
 def load(folder: str | Path, variant: Variant | str, num_seats: int) -> Policy:
@@ -140,4 +166,4 @@ def _policy(name: str, made: Any) -> Policy:
     return made if isinstance(made, Policy) else ActOnly(name, made)
 
 
-__all__ = ["BASELINES", "CHECKPOINTS", "LOADERS", "load", "make", "names"]
+__all__ = ["BASELINES", "CHECKPOINTS", "LOADERS", "anywhere", "folder_of", "load", "make", "names"]

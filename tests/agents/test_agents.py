@@ -1,6 +1,8 @@
 """Every agent at every table: legal, well-defined, reproducible; and found by its name."""
 
 import json
+import shutil
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -225,3 +227,22 @@ def test_legal_play_to_the_end_with_calza_windows():
                 actions[seat == s] = policy.act(seen[seat == s], masks[seat == s], rng)
         batch.act(actions)
     assert (np.sort(batch.ranks, axis=1) == [1, 2, 3, 4]).all()
+
+
+def test_a_folder_named_like_an_agent_does_not_hide_it(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    shutil.copytree(agents.CHECKPOINTS / "table", tmp_path / "mine", ignore=shutil.ignore_patterns("training*", "box*"))
+    for name in ("exact", "table", "odds", "search:odds"):
+        (tmp_path / name).mkdir()
+    for name in ("exact", "odds", "search:odds"):
+        agents.make(name, "classic", 2)
+        with pytest.raises(ValueError, match=r"no policy\.json"):
+            agents.make(f"./{name}", "classic", 2)
+    assert agents.folder_of("table") is None
+    assert agents.anywhere("search:odds") == "search:odds"
+    for name in ("mine", "./mine", f"{tmp_path}/mine", Path("mine")):
+        assert agents.folder_of(name).resolve() == tmp_path / "mine"
+    assert agents.anywhere("search:mine") == f"search:{tmp_path}/mine"
+    monkeypatch.setenv("HOME", str(tmp_path))
+    assert agents.folder_of("~/mine") == tmp_path / "mine"
+    assert agents.folder_of("") is agents.folder_of("nowhere") is agents.folder_of("./nowhere") is None

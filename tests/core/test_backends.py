@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from train.core.backends import SOURCES, BackendError, Local, digest, fingerprint, open_backend
+from train.core.backends import BackendError, Local, open_backend
 
 
 def power(x, exponent=1):
@@ -69,24 +69,6 @@ def test_workers_end_with_a_parent_that_is_killed(tmp_path):
     while left := [w for w in workers if Path(f"/proc/{w}").exists()]:
         assert time.monotonic() < ends, f"{left} still run"
         time.sleep(0.05)
-
-
-def test_the_fingerprint_names_what_games_depend_on(tmp_path):
-    root = Path(__file__).parents[2]
-    names = {p.relative_to(root).as_posix() for pattern in SOURCES for p in root.glob(pattern)}
-    needed = {
-        "perudo_env/engine/rules.py",
-        "agents/scripted/odds.py",
-        "agents/checkpoints/exact/policy.json",
-        "train/core/rollout.py",
-    }
-    assert needed | {"train/evaluate/tasks.py", "train/evaluate/standings.py"} <= names
-    assert "train/core/progress.py" not in names
-    assert "perudo-env 0.1.0, sources " in fingerprint()
-    (tmp_path / "a.py").write_text("1")
-    before = digest(tmp_path, ["*.py"])
-    (tmp_path / "a.py").write_text("2")
-    assert digest(tmp_path, ["*.py"]) != before
 
 
 def test_ray_missing_is_told(monkeypatch):

@@ -138,14 +138,15 @@ def test_training_loses_a_node_and_no_update(cluster):
     ("package", "says"),
     [
         ("", "lacks the package"),
-        ("def fingerprint():\n    return 'perudo-env 0.0.9'\n", "another version: perudo-env 0.0.9 there"),
+        ("def fingerprint(module):\n    return 'sources 0123'\n", "another version: sources 0123 there"),
     ],
 )
 def test_a_worker_without_the_package_or_with_another_is_told(package, says, cluster, tmp_path, capsys):
     (tmp_path / "train").mkdir()
     (tmp_path / "train" / "__init__.py").touch()
     if package:
-        (tmp_path / "train" / "backends.py").write_text(package)
+        (tmp_path / "train" / "backends.py").touch()
+        (tmp_path / "train" / "sources.py").write_text(package)
     node = cluster.add_node(**NODE, env_vars={"PYTHONPATH": str(tmp_path)})
     overrides = ["--backend", "ray", "--address", cluster.address]
     words = [

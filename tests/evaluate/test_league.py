@@ -212,7 +212,7 @@ def test_a_bad_results_file_is_refused_and_left_as_it_is(how, says, whole, tmp_p
         ({"agents": ["odds", "uniform"]}, "between odds, uniform, threshold, and here between odds, uniform"),
         ({"agents": ["oddz"]}, "did you mean 'odds'"),
         ({"variants": ["clasic"]}, "did you mean 'classic'"),
-        ({"seats": [9]}, "num_seats = 9"),
+        ({"seats": [9]}, "seats.0 = 9"),
         ({"games": 0}, "games = 0"),
         ({"round": 0}, "unknown key 'round'"),
     ],

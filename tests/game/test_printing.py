@@ -13,7 +13,7 @@ from agents.people.play import main as play
 from perudo_env.__main__ import main as perudo
 from perudo_env.game.printing import printing
 
-ROOT = Path(__file__).parents[1]
+ROOT = Path(__file__).parents[2]
 
 
 def test_what_an_encoding_lacks_is_replaced(monkeypatch: pytest.MonkeyPatch) -> None:

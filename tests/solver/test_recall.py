@@ -342,9 +342,18 @@ def test_what_cannot_be_written_or_does_not_end_is_told_before_the_work(
     ):
         assert main([*words, *(["--dice", "1", "1"] if main is not tables.main else [])]) == 2
         assert said in capsys.readouterr().err
-    (tmp_path / "values.json").write_text("{}")
-    assert tables.main(["--starting-dice", "2", "--out", str(tmp_path)]) == 2
-    assert "none of this command's" in capsys.readouterr().err
+    for text in (
+        "",
+        "{",
+        "{}",
+        "[" * 100_000,
+        '{"options": {}, "rounds": {"1v1": {"value": 0.5}}}',
+        '{"options": {}, "rounds": [3]}',
+    ):
+        (tmp_path / "values.json").write_text(text)
+        assert tables.main(["--starting-dice", "2", "--out", str(tmp_path)]) == 2
+        assert "none of this command's" in capsys.readouterr().err
+        assert (tmp_path / "values.json").read_text() == text
     with pytest.raises(ValueError, match="is the teacher itself"):
         condense(Options(tmp_path, tmp_path, tmp_path))
     assert sorted(p.name for p in tmp_path.iterdir()) == ["file", "values.json"]

@@ -8,30 +8,14 @@ import pickle
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, Future, ProcessPoolExecutor, wait
-from functools import cache
-from hashlib import sha256
-from pathlib import Path
 from types import TracebackType
 from typing import Any, Literal, Protocol, TypeVar
-
-import numpy as np
-
-import perudo_env
 
 R = TypeVar("R")
 Name = Literal["local", "ray"]
 
 AHEAD = 2
 """Tasks handed out per worker before the first of them is done: no worker waits, and little is lost with one."""
-
-SOURCES = (
-    "perudo_env/*.py",
-    "agents/*.py",
-    "agents/checkpoints/**/*.*",
-    "train/core/rollout.py",
-    "train/evaluate/t[ao]*.py",
-)
-"""What decides how a game goes: the rules, the agents with their weights, and the loop that plays them."""
 
 
 class BackendError(RuntimeError):
@@ -139,21 +123,6 @@ def _end_with_parent() -> None:
         os._exit(1)
 
     threading.Thread(target=wait, daemon=True).start()
-
-
-@cache
-def fingerprint() -> str:
-    """The versions and sources that games depend on, as a line; equal lines play equal games."""
-    sources = digest(Path(__file__).parents[2], SOURCES)
-    return f"perudo-env {perudo_env.__version__}, sources {sources}, numpy {np.__version__}"
-
-
-def digest(folder: Path, patterns: Sequence[str]) -> str:
-    """A short digest of the files under a folder that match, with their names."""
-    found = sha256()
-    for path in sorted({p for pattern in patterns for p in folder.glob(pattern) if p.is_file()}):
-        found.update(path.relative_to(folder).as_posix().encode() + b"\0" + path.read_bytes())
-    return found.hexdigest()[:12]
 
 
 def call_pickled(call: bytes, common: bytes) -> bytes:

@@ -4,19 +4,58 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Annotated, Any, TypeVar, get_args
 
 import yaml
-from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    ConfigDict,
+    Field,
+    ValidationError,
+    ValidationInfo,
+    field_validator,
+)
 
-from perudo_env.engine.variant import nearest
+from perudo_env.engine.variant import MAX_SEATS, MAX_STARTING_DICE, MIN_SEATS, nearest, parse_variant
+
+SHOWN = 60
+"""Characters of a wrong value that a message repeats."""
 
 
 class Section(BaseModel):
-    """A part of a configuration; every key must be known and of its type."""
+    """A part of a configuration; every key must be known, of its type and in its range, every number finite."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True, strict=False)
+    model_config = ConfigDict(extra="forbid", frozen=True, strict=False, allow_inf_nan=False)
 
+    @field_validator("*", mode="before")
+    @classmethod
+    def _yes_is_no_number(cls, value: Any, info: ValidationInfo) -> Any:
+        """YAML reads on and off as true and false, which would pass for 1 and 0."""
+        items = value if isinstance(value, list) else [value]
+        if any(isinstance(x, bool) for x in items) and cls.model_fields[str(info.field_name)].annotation is not bool:
+            raise ValueError("yes, no, on, off, true and false are no number; as a word they need quotes in YAML")
+        return value
+
+
+def _read_variant(text: str) -> str:
+    parse_variant(text)
+    return text
+
+
+Count = Annotated[int, Field(gt=0, le=10**12)]
+NumTables = Annotated[int, Field(gt=0, le=2**20)]
+Seed = Annotated[int, Field(ge=0, lt=2**32)]  # what stable-baselines3 takes
+Threads = Annotated[int, Field(gt=0, le=1024)]
+Share = Annotated[float, Field(ge=0, le=1)]
+Part = Annotated[float, Field(gt=0, le=1)]
+Weight = Annotated[float, Field(ge=0)]
+Rate = Annotated[float, Field(gt=0)]
+Widths = Annotated[list[Annotated[int, Field(gt=0, le=2**14)]], Field(max_length=16)]
+VariantText = Annotated[str, AfterValidator(_read_variant)]
+Seats = Annotated[int, Field(ge=MIN_SEATS, le=MAX_SEATS)]
+Dice = Annotated[int, Field(gt=0, le=MAX_STARTING_DICE)]
+Pair = Annotated[list[Dice], Field(min_length=2, max_length=2)]
 
 C = TypeVar("C", bound=Section)
 
@@ -24,41 +63,98 @@ C = TypeVar("C", bound=Section)
 def load_config(kind: type[C], path: Path, overrides: Sequence[str] = ()) -> C:
     """Read a YAML file as ``kind``, with ``overrides`` like ``ppo.learning_rate=1e-4`` (values are YAML) on top.
 
-    Raises ``ValueError``, naming the file and the key, for what cannot be read, a key that is unknown (with the nearest
-    known one), or a value of the wrong type.
+    Raises ``ValueError``, a line that names the file and the key, for what cannot be read, a key that is unknown (with
+    the nearest known one), or a value of the wrong type or out of range.
     """
-    try:
-        tree = yaml.safe_load(path.read_text(encoding="utf-8"))
-    except (OSError, yaml.YAMLError) as error:
-        raise ValueError(f"{path} cannot be read as YAML: {error}") from error
-    if not isinstance(tree, dict):
-        raise ValueError(f"{path} is not a mapping of keys to values")
+    tree = read_yaml(path)
     for override in overrides:
         _set(tree, override)
     try:
         return kind.model_validate(tree)
     except ValidationError as error:
-        raise ValueError(f"{path}: " + "; ".join(_problem(kind, e) for e in error.errors())) from None
+        # a misspelt key first: it is why another is missing
+        first, *more = sorted(error.errors(), key=lambda e: e["type"] != "extra_forbidden")
+        left = f"; and {len(more)} more" if more else ""
+        raise ValueError(f"{path}: {_problem(kind, first)}{left}") from None
+
+
+def read_yaml(path: Path) -> dict[str, Any]:
+    """The mapping in a YAML file; raises ``ValueError``, a line that names the file, for anything else."""
+    try:
+        tree = parse_yaml(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError) as error:
+        raise ValueError(f"{path} cannot be read as YAML: {error}") from error
+    if not isinstance(tree, dict):
+        raise ValueError(f"{path} is {'empty' if tree is None else 'no configuration'}: keys with values belong there")
+    return tree
+
+
+def parse_yaml(text: str) -> Any:
+    """A YAML text as plain data, each key once; raises ``ValueError``, in one line, for what is more or less than that."""
+    try:
+        return yaml.load(text, _Plain)
+    except RecursionError:
+        raise ValueError("it is nested too deeply") from None
+    except yaml.MarkedYAMLError as error:
+        where = f" (line {error.problem_mark.line + 1})" if error.problem_mark and "\n" in text else ""
+        raise ValueError(f"{error.problem or error.context}{where}") from None
+    except (yaml.YAMLError, ValueError) as error:  # the second of a date or a number that is none
+        raise ValueError(" ".join(str(error).split())) from None
+
+
+class _Plain(yaml.SafeLoader):
+    """YAML without aliases, with which a few lines make billions, and without tags, which stand for objects."""
+
+    def compose_node(self, parent: Any, index: Any) -> Any:
+        event = self.peek_event()
+        mark = event.start_mark
+        if getattr(event, "anchor", None) is not None:
+            raise yaml.MarkedYAMLError(
+                problem="anchors and aliases (&, *) are not read here: write it out", problem_mark=mark
+            )
+        if getattr(event, "tag", None) is not None:
+            raise yaml.MarkedYAMLError(problem=f"tags ({event.tag}) are not read here", problem_mark=mark)
+        return super().compose_node(parent, index)
+
+    def construct_mapping(self, node: Any, deep: bool = False) -> Any:
+        seen: set[str] = set()
+        for key in (key for key, _ in node.value if isinstance(key, yaml.ScalarNode)):
+            if key.value in seen:
+                raise yaml.MarkedYAMLError(problem=f"{_short(key.value)} is there twice", problem_mark=key.start_mark)
+            seen.add(key.value)
+        return super().construct_mapping(node, deep)
 
 
 def _set(tree: dict[str, Any], override: str) -> None:
     path, equals, value = override.partition("=")
     if not equals or not path:
-        raise ValueError(f"{override!r} is not an override: write key.key=value")
+        raise ValueError(f"{_short(override)} is not an override: write key.key=value")
     *parents, key = path.split(".")
     for parent in parents:
         tree = tree.setdefault(parent, {})
         if not isinstance(tree, dict):
-            raise ValueError(f"{override!r}: {parent} is not a section")
-    tree[key] = yaml.safe_load(value)
+            raise ValueError(f"{_short(override)}: {_short(parent)} is not a section")
+    try:
+        tree[key] = parse_yaml(value)
+    except ValueError as error:
+        raise ValueError(f"{_short(override)} cannot be read as YAML: {error}") from None
+
+
+def _short(value: Any) -> str:
+    """A value as a message shows it."""
+    text = repr(value)
+    return text if len(text) <= SHOWN else f"{text[: SHOWN - 3]}..."
 
 
 def _problem(kind: type[BaseModel], error: Any) -> str:
-    where = ".".join(map(str, error["loc"]))
+    *parents, key = map(str, error["loc"] or ("",))
+    where = ".".join((*parents, key))
     if error["type"] != "extra_forbidden":
-        return f"{where} = {error['input']!r}: {error['msg'].lower()}"
+        said = error["msg"].removeprefix("Value error, ")
+        shown = "" if isinstance(error["input"], dict) else f" = {_short(error['input'])}"
+        return f"{' '.join(where.split())}{shown}: {said[:1].lower()}{said[1:]}"
     section: Any = kind
-    for key in error["loc"][:-1]:
-        section = section.model_fields[key].annotation
+    for step in error["loc"][:-1]:
+        section = get_args(section)[0] if isinstance(step, int) else section.model_fields[step].annotation
     known = list(section.model_fields)
-    return f"unknown key {where!r}{nearest(str(error['loc'][-1]), known)}: the keys here are {', '.join(known)}"
+    return f"unknown key {_short(where)}{nearest(key[:SHOWN], known)}: the keys here are {', '.join(known)}"

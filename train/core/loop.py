@@ -7,7 +7,8 @@ evaluation), TensorBoard events, state.safetensors (to go on from) and checkpoin
 from __future__ import annotations
 
 import csv
-import os
+import math
+import re
 import sys
 import threading
 import time
@@ -16,13 +17,14 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, Protocol
 
+import numpy as np
 from rich.console import Console
 from torch.utils.tensorboard import SummaryWriter
 
 from perudo_env.game.files import written
 from train.core.config import C, load_config
 from train.core.progress import progress
-from train.core.run import draw_columns, open_run
+from train.core.run import draw_columns, open_run, read_csv, take_back, write_csv
 from train.core.state import Arrays, load_state, save_state, take_count
 
 STATE = "state.safetensors"
@@ -41,6 +43,10 @@ class Trainer(Protocol):
         """One iteration: play, then learn; returns its figures."""
         ...
 
+    def weights(self) -> Arrays:
+        """The network that plays."""
+        ...
+
     def state(self) -> tuple[Arrays, dict[str, Any]]:
         """All that a later process needs to go on to the same curve: arrays, and what JSON holds."""
         ...
@@ -50,35 +56,43 @@ class Trainer(Protocol):
         ...
 
 
+class DivergenceError(ValueError):
+    """Training has run off to numbers that are none; nothing of them is kept."""
+
+
 class Table:
     """A CSV file that grows by rows, whose columns are those of its first row."""
 
     def __init__(self, path: Path, keep: int) -> None:
-        """Go on with the first ``keep`` rows of what is there."""
+        """Go on after the first ``keep`` rows of what is there; raises ``ValueError`` where they are not there whole."""
         self.path = path
         self.rows: list[dict[str, Any]] = []
+        self._begun = False
         if keep and path.exists():
-            with path.open(newline="", encoding="utf-8") as file:
-                self.rows = list(csv.DictReader(file))[:keep]
-        self._write(self.rows, "w")
+            self.rows = list(read_csv(path, ended=True)[1][:keep])
+            if len(self.rows) < keep or not all(map(_are_numbers, self.rows)):
+                raise ValueError(
+                    f"{path} does not hold the {keep} rows that it had when the state was saved: put it back as it was, or "
+                    "remove it to go on without them"
+                )
 
     def add(self, row: Mapping[str, Any]) -> None:
-        """Append a row."""
+        """Append a row; the first that comes replaces what was beyond those kept."""
         self.rows.append(dict(row))
-        self._write(self.rows[-1:], "a")
-
-    def _write(self, rows: list[dict[str, Any]], mode: str) -> None:
-        if mode == "w" and not rows:
-            self.path.unlink(missing_ok=True)
+        columns = list(self.rows[0])
+        if self._begun:
+            with self.path.open("a", newline="", encoding="utf-8") as file:
+                csv.writer(file).writerow([row.get(c, "") for c in columns])
             return
-        # what is there already is written anew beside it, and put in its place whole
-        path = self.path.with_name(f".{self.path.name}.tmp") if mode == "w" else self.path
-        with path.open(mode, newline="", encoding="utf-8") as file:
-            writer = csv.DictWriter(file, list(self.rows[0]), extrasaction="ignore")
-            if mode == "w" or file.tell() == 0:
-                writer.writeheader()
-            writer.writerows(rows)
-        os.replace(path, self.path)
+        write_csv(self.path, columns, [[r.get(c, "") for c in columns] for r in self.rows])
+        self._begun = True
+
+
+def _are_numbers(row: Mapping[str, str]) -> bool:
+    try:
+        return bool([float(value) for value in row.values() if value])
+    except ValueError:
+        return False
 
 
 def resume(trainer: Trainer, path: Path) -> dict[str, Any]:
@@ -157,7 +171,7 @@ class Loop:
         ):
             while trainer.decisions < self.total:
                 before = trainer.decisions
-                figures = trainer.step()
+                figures = self._step()
                 self.seconds = time.monotonic() - begun
                 self._note(board, self.metrics, figures)
                 bar(trainer.decisions - before)
@@ -168,12 +182,48 @@ class Loop:
                 if time.monotonic() - saved >= self.save_seconds:
                     self.save()
                     saved = time.monotonic()
+            if not self.curve.rows:  # the run was over, and the file was removed
+                self._point(board, {})
             self.save()
         return {k: float(v) for k, v in self.curve.rows[-1].items()}
 
+    def _step(self) -> Figures:
+        """One iteration; raises ``DivergenceError`` for losses or weights that are no finite numbers."""
+        figures = self._asked(self.trainer.step)
+        lost = [name for name, value in figures.items() if "loss" in name and not math.isfinite(value)]
+        if lost:
+            raise self._diverged(f"{lost[0]} is {figures[lost[0]]}")
+        self._check_finite(self.trainer.weights())
+        return figures
+
+    def _asked(self, call: Callable[[], Figures]) -> Figures:
+        """The figures of a step or a judgement; what fails on networks that are lost is a ``DivergenceError``."""
+        try:
+            with np.errstate(invalid="ignore"):  # what comes of it is looked at
+                return call()
+        except (ValueError, RuntimeError) as error:
+            self._check_finite(self.trainer.state()[0])
+            if re.search(r"\bnan\b", str(error)):  # weights may be finite still, and what they answer not
+                raise self._diverged("the network answers nan") from error
+            raise
+
+    def _check_finite(self, arrays: Arrays) -> None:
+        for name, array in arrays.items():
+            if array.dtype.kind == "f" and not np.isfinite(array).all():
+                raise self._diverged(f"{name} is no longer finite")
+
+    def _diverged(self, how: str) -> DivergenceError:
+        kept = (
+            f"the state before is kept in {self.folder}" if (self.folder / STATE).exists() else "nothing of it is kept"
+        )
+        return DivergenceError(
+            f"training diverged after {self.trainer.decisions:,} decisions: {how}; {kept}; a lower learning rate may help"
+        )
+
     def save(self) -> None:
-        """Write the state to go on from."""
+        """Write the state to go on from; raises ``DivergenceError``, and leaves the last one, if there is none."""
         arrays, about = self.trainer.state()
+        self._check_finite(arrays)
         rows = len(self.metrics.rows), len(self.curve.rows)
         save_state(
             self.folder / STATE,
@@ -182,7 +232,7 @@ class Loop:
         )
 
     def _point(self, board: SummaryWriter, figures: Figures) -> None:
-        judged = self.judge()
+        judged = self._asked(self.judge)
         self._note(board, self.curve, judged)
         draw_columns(self.folder / "curve.png", self.curve.rows)
         speed = self.trainer.decisions / max(self.seconds, 1e-9)
@@ -213,15 +263,19 @@ def run_command(
     train: Callable[[C, Path, Console], Figures],
 ) -> int:
     """What a trainer's command line does once it is parsed: read the configuration, open the folder, train, say what came."""
-    console = Console()
+    console, begun = Console(), None
     try:
+        new = out is None or not out.exists()
         resolved = load_config(kind, config, overrides)
         folder = open_run(name, resolved, out, resume=True)
+        begun = folder if new else None
         console.print(
             f"results go to {folder}; the same command with --out {folder} goes on after a kill", highlight=False
         )
         final = train(resolved, folder, console)
-    except (ValueError, OSError) as error:
+    except (ValueError, OSError, MemoryError) as error:
+        if begun is not None:
+            take_back(begun)
         print(f"{name}: {error}", file=sys.stderr)
         return 2
     print_figures(console, final)

@@ -16,7 +16,8 @@ os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
 
 import ray
 
-from train.core.backends import AHEAD, BackendError, fingerprint
+from train.core.backends import AHEAD, BackendError
+from train.core.sources import fingerprint
 
 R = TypeVar("R")
 
@@ -63,6 +64,7 @@ class Ray:
     ) -> Iterator[tuple[int, R, str]]:
         """See :class:`train.core.backends.Backend`; a worker's name is its node."""
         remote = ray.remote(num_cpus=1, max_retries=-1, scheduling_strategy="SPREAD")(_carried())
+        module, here = function.__module__, fingerprint(function.__module__)
         packed = pickle.dumps(common)
         broadcast = ray.put(packed)
         nodes: set[str] = set()
@@ -75,11 +77,11 @@ class Ray:
                 while len(pending) < room and (following := next(left, None)) is not None:
                     call = pickle.dumps((function, following[1]))
                     self.moved += len(call)
-                    pending[remote.remote(fingerprint(), call, broadcast)] = following[0]
+                    pending[remote.remote(module, here, call, broadcast)] = following[0]
                 if not pending:
                     return
                 (done, *_), _ = ray.wait(list(pending))
-                node, result = _result(done)
+                node, result = _result(done, here)
                 self.moved += len(result) + (0 if node in nodes else len(packed))
                 nodes.add(node)
                 yield pending.pop(done), pickle.loads(result), f"node {node[:8]}"
@@ -88,8 +90,8 @@ class Ray:
                 ray.cancel(reference)
 
 
-def _result(reference: Any) -> tuple[str, bytes]:
-    """The node that ran a task and its pickled result."""
+def _result(reference: Any, here: str) -> tuple[str, bytes]:
+    """The node that ran a task and its pickled result; ``here`` is the fingerprint that it was to have."""
     try:
         kind, node, said = ray.get(reference)
     except ray.exceptions.RayTaskError as error:
@@ -98,26 +100,25 @@ def _result(reference: Any) -> tuple[str, bytes]:
         raise BackendError(f"the Ray cluster lost a task: {error}") from error
     if kind == "done":
         return node, said
-    here = fingerprint()
     if kind == "missing":
-        raise BackendError(f"the worker on node {node[:8]} lacks the package ({said}): install {here} there")
+        raise BackendError(f"the worker on node {node[:8]} lacks the package ({said}): install this one there ({here})")
     raise BackendError(
         f"the worker on node {node[:8]} has another version: {said} there, {here} here; install the same"
     )
 
 
-def _carried() -> Callable[[str, bytes, bytes], tuple[str, str, Any]]:
+def _carried() -> Callable[[str, str, bytes, bytes], tuple[str, str, Any]]:
     """The function that workers run: nested, so that Ray carries its code, and it can complain without the package."""
 
-    def work(expected: str, call: bytes, common: bytes) -> tuple[str, str, Any]:
+    def work(module: str, expected: str, call: bytes, common: bytes) -> tuple[str, str, Any]:
         import ray
 
         node = ray.get_runtime_context().get_node_id()
         try:
-            from train.core import backends
+            from train.core import backends, sources
         except ImportError as error:
             return "missing", node, str(error)
-        found = backends.fingerprint()
+        found = sources.fingerprint(module)
         if found != expected:
             return "other", node, found
         return "done", node, backends.call_pickled(call, common)

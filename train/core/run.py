@@ -10,6 +10,7 @@ import subprocess
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from datetime import datetime
+from itertools import takewhile
 from pathlib import Path
 from typing import Any
 
@@ -17,30 +18,48 @@ import yaml
 from pydantic import BaseModel, ValidationError
 
 from perudo_env.game.files import check_writable, make_folder, write_text, writing
+from train.core.config import read_yaml
+
+CONFIG = "config.yaml"
 
 
 def open_run(name: str, config: BaseModel, out: Path | None, *, resume: bool = False) -> Path:
     """Make ``out``, or ``runs/NAME-TIME``, and write the resolved configuration there; returns the folder.
 
-    Raises ``ValueError`` if the folder already holds a run: with ``resume``, if it is one of another configuration.
+    Raises ``ValueError`` if the folder already holds a run: with ``resume``, if it is one of another configuration, or its
+    configuration cannot be read. The file is written whole, and only where it says something else.
     """
     folder = out or Path("runs") / f"{name}-{datetime.now():%Y%m%d-%H%M%S}"
-    path, tree = folder / "config.yaml", config.model_dump(mode="json")
+    path, tree, there = folder / CONFIG, config.model_dump(mode="json"), None
     if path.exists():
         if not resume:
             raise ValueError(f"{folder} already holds a run: name another folder")
-        there = yaml.safe_load(path.read_text(encoding="utf-8"))
+        try:
+            there = read_yaml(path)
+        except ValueError as error:
+            raise ValueError(
+                f"{error}: put it back as it was, or remove it to go on with the configuration given"
+            ) from error
+        known = there
         with suppress(ValidationError):  # keys that are newer than the run have their defaults
-            there = type(config).model_validate(there).model_dump(mode="json")
-        if there != tree:
-            changed = ", ".join(k for k in tree if there.get(k) != tree[k])
+            known = type(config).model_validate(there).model_dump(mode="json")
+        if known != tree:
+            changed = ", ".join(k for k in (*tree, *(known.keys() - tree.keys())) if known.get(k) != tree.get(k))
             raise ValueError(
                 f"{folder} holds a run of another configuration ({changed} differ): name another folder, or the same values"
             )
     check_writable(path)
     make_folder(folder)
-    path.write_text(yaml.safe_dump(tree, sort_keys=False), encoding="utf-8")
+    if there != tree:
+        write_text(path, yaml.safe_dump(tree, sort_keys=False))
     return folder
+
+
+def take_back(folder: Path) -> None:
+    """Remove a run folder that :func:`open_run` made and that nothing else came to: the run never began."""
+    if [path.name for path in folder.iterdir()] == [CONFIG]:
+        (folder / CONFIG).unlink()
+        folder.rmdir()
 
 
 def provenance() -> dict[str, Any]:
@@ -71,6 +90,20 @@ def write_png(path: Path, figure: Any, dpi: int = 110) -> None:
     """Write a matplotlib figure as an image of its own, whole or not at all."""
     with writing(path) as file:
         figure.savefig(file, format="png", dpi=dpi)
+
+
+def read_csv(path: Path, *, ended: bool = False) -> tuple[list[str], list[dict[str, str]]]:
+    """The columns and the rows of a CSV file up to the first that is not whole; with ``ended``, a line must have its end.
+
+    Raises ``ValueError`` for what cannot be read as such.
+    """
+    try:
+        text = path.read_bytes().decode()
+        reader = csv.DictReader(io.StringIO(text[: text.rfind("\n") + 1] if ended else text, newline=""))
+        rows = list(takewhile(lambda row: None not in row and None not in row.values(), reader))
+        return list(reader.fieldnames or ()), rows
+    except (OSError, ValueError, csv.Error) as error:
+        raise ValueError(f"{path} cannot be read as CSV: {error}") from error
 
 
 def draw_columns(path: Path, rows: Sequence[Mapping[str, Any]]) -> None:

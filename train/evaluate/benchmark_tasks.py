@@ -157,14 +157,15 @@ def _end_with_parent() -> None:
 
 def _read_parts(path: Path, head: dict[str, Any]) -> dict[str, dict[str, Any]]:
     """The parts that are there, begun anew if there are none; a last line that a kill cut short is cut off."""
-    lines = path.read_text(encoding="utf-8").split("\n")[:-1] if path.exists() else []
     try:
+        lines = path.read_text(encoding="utf-8").split("\n")[:-1] if path.exists() else []
         there, *parts = [parse_json(line) for line in lines] or [head]
-    except ValueError as error:
+        found = {p["part"]: p for p in parts}
+    except (ValueError, LookupError, TypeError) as error:
         raise ValueError(f"{path} does not hold parts of a benchmark ({error}): name another folder") from error
     if not all(isinstance(part, dict) and "part" in part for part in parts):
         raise ValueError(f"{path} holds a line that is no part of a benchmark: name another folder")
     if there != head:
         raise ValueError(f"{path.parent} holds the benchmark {there}, not {head}: name another folder")
     write_text(path, "".join(json.dumps(x) + "\n" for x in (head, *parts)))
-    return {p["part"]: p for p in parts}
+    return found

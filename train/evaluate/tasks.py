@@ -5,7 +5,6 @@ from __future__ import annotations
 import time
 from dataclasses import dataclass
 from functools import lru_cache
-from pathlib import Path
 
 import numpy as np
 import numpy.typing as npt
@@ -13,7 +12,6 @@ import numpy.typing as npt
 import agents as registry
 from perudo_env.engine.batch import Batch
 from perudo_env.engine.variant import parse_variant
-from perudo_env.game.files import is_folder
 from perudo_env.policy import Policy
 from train.core.rollout import CHUNK, Played, SeatArray, play_batch
 from train.evaluate.records import Trace, lines
@@ -51,8 +49,7 @@ def cut(
     ``rollout.CHUNK``; another ``chunk`` gives the agents other draws on the same dice.
     """
     seats, seeds = games_of(lineups, seed)
-    # a worker may stand in another folder
-    agents = tuple(str(Path(name).resolve()) if is_folder(name) else name for name in names)
+    agents = tuple(registry.anywhere(name) for name in names)  # a worker may stand in another folder
     return [
         Task(variant, names, agents, seats[at : at + chunk], seeds[at : at + chunk], (seed, number), record)
         for number, at in enumerate(range(0, len(seats), chunk))

@@ -21,11 +21,12 @@ from pydantic import Field
 from rich.console import Console
 
 import agents as registry
-from perudo_env.engine.variant import VARIANTS, parse_variant, table_size
-from perudo_env.game.files import NotWrittenError, check_writable, is_folder, make_folder
-from train.core.backends import Backend, BackendError, Name, digest, fingerprint, open_backend
-from train.core.config import Section, load_config
+from perudo_env.engine.variant import VARIANTS, parse_variant
+from perudo_env.game.files import NotWrittenError, check_writable, make_folder
+from train.core.backends import Backend, BackendError, Name, open_backend
+from train.core.config import NumTables, Seats, Section, Seed, VariantText, load_config
 from train.core.progress import progress
+from train.core.sources import PLAYED, digest, fingerprint, matching
 from train.evaluate.results import Cell, ResultsFile
 from train.evaluate.standings import draw_lineups
 from train.evaluate.tasks import Task, cut, play_task
@@ -41,16 +42,16 @@ class League(Section):
     """A tournament; configs/tournament.yaml says what each key means."""
 
     agents: tuple[str, ...] = ()
-    variants: tuple[str, ...] = ()
-    seats: tuple[int, ...] = Field(min_length=1)
-    games: int = Field(ge=1)
-    task: int = Field(ge=1)
-    seed: int = Field(ge=0)
+    variants: tuple[VariantText, ...] = ()
+    seats: tuple[Seats, ...] = Field(min_length=1)
+    games: Annotated[int, Field(gt=0, le=10**9)]
+    task: NumTables
+    seed: Seed
 
     def cells(self) -> list[Cell]:
         """Every variant and number of seats with the agents that can sit there; ``ValueError`` for what is not known."""
         variants = {str(parse_variant(v)): None for v in self.variants or VARIANTS}
-        seats = {table_size(n): None for n in self.seats}
+        seats = dict.fromkeys(self.seats)
         return [self._cell(variant, n) for variant in variants for n in seats]
 
     def _cell(self, variant: str, seats: int) -> Cell:
@@ -77,8 +78,9 @@ class League(Section):
 
     def settings(self) -> dict[str, str | int]:
         """What all games of a results file share."""
-        weights = {f"files of {a}": digest(Path(a), ("**/*",)) for a in self.agents if is_folder(a)}
-        return {"seed": self.seed, "task": self.task, "made by": fingerprint(), **weights}
+        folders = {a: registry.folder_of(a.removeprefix(registry.SEARCH)) for a in self.agents}
+        weights = {f"files of {a}": digest(f, matching(f, PLAYED)) for a, f in folders.items() if f is not None}
+        return {"seed": self.seed, "task": self.task, "made by": fingerprint(play_task.__module__), **weights}
 
 
 @dataclass(frozen=True)

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-import csv
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
+
+from train.core.run import read_csv
 
 KINDS = ("nash_conv", "win_share")
 DECISIONS = ("decisions", "time/total_timesteps")  # the second is what stable-baselines3 calls them
@@ -40,10 +41,7 @@ def kinds_of(curves: Mapping[str, Curve]) -> list[str]:
 
 
 def _curves_of(path: Path) -> dict[str, Curve]:
-    with path.open(newline="", encoding="utf-8") as file:
-        reader = csv.DictReader(file)
-        rows = list(reader)
-        columns = reader.fieldnames or []
+    columns, rows = read_csv(path)
     at = next((c for c in DECISIONS if c in columns), None)
     if at is None:
         return {}

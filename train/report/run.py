@@ -26,6 +26,7 @@ from perudo_env.engine.variant import Variant, parse_variant
 from perudo_env.game.files import check_writable
 from perudo_env.game.printing import printing
 from perudo_env.policy import Policy
+from train.core.config import read_yaml
 from train.core.progress import progress
 from train.evaluate.habits import BLUFF, KINDS, Habits, habits
 from train.evaluate.ratings import Ratings, rate
@@ -98,11 +99,7 @@ def _made(folder: Path, about: dict[str, Any] | None) -> list[page.Html]:
     parts = [page.facts(rows)] if rows else []
     config = folder / "config.yaml"
     if config.is_file():
-        try:
-            tree = yaml.safe_load(config.read_text(encoding="utf-8"))
-        except (yaml.YAMLError, UnicodeDecodeError) as error:
-            raise ValueError(f"{config} cannot be read as YAML: {error}") from error
-        words = page.text(yaml.safe_dump(tree, sort_keys=False))
+        words = page.text(yaml.safe_dump(read_yaml(config), sort_keys=False))
         parts.append(page.Html(f"<details><summary>Configuration</summary><pre>{words}</pre></details>"))
     return parts
 

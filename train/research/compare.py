@@ -8,7 +8,6 @@ touched by a walk of the whole tree (dcfr: all of both seats, twice an iteration
 
 from __future__ import annotations
 
-import csv
 import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -24,10 +23,12 @@ from perudo_env.engine.variant import as_variant, nearest, parse_variant
 from perudo_env.game.files import check_writable
 from perudo_env.game.printing import printing
 from perudo_env.policy import UniformPolicy
-from train.core.config import Section, load_config
-from train.core.run import draw_comparison, open_run, write_csv
+from train.core.config import Count, Pair, Section, Seed, VariantText, load_config
+from train.core.run import draw_comparison, open_run, read_csv, write_csv
+from train.core.sections import RoundSection
 from train.evaluate.exploitability import nash_conv
 from train.research import deep_cfr, nfsp
+from train.research.small_round import SmallRound
 from train.selfplay import options as mmd_config
 from train.selfplay import ppo as mmd
 from train.solver.exact.payoffs import State, check_dice, pay_table
@@ -39,14 +40,14 @@ CONFIGS = Path(__file__).parents[2] / "configs"
 class Config(Section):
     """All of ``configs/compare.yaml``."""
 
-    variant: str
-    rounds: list[list[int]]
-    seeds: list[int]
-    algorithms: list[str]
-    decisions: int = Field(gt=0)
-    points: int = Field(gt=0)
+    variant: VariantText
+    rounds: list[Pair] = Field(min_length=1)
+    seeds: list[Seed] = Field(min_length=1)
+    algorithms: list[str] = Field(min_length=1)
+    decisions: Count
+    points: Count
     overrides: dict[str, list[str]]
-    dcfr_iterations: int = Field(gt=0)
+    dcfr_iterations: Count
     table: str
     figure: str
 
@@ -86,21 +87,25 @@ DCFR = "dcfr"  # has no seed: it samples nothing
 Point = tuple[str, str, int, int, float]  # algorithm, round, seed, decisions, NashConv
 
 
-def run_entrant(
-    config: Config, name: str, dice: list[int], seed: int, folder: Path, console: Console, smoke: bool
-) -> list[Point]:
-    """Train one entrant on one round, and read its curve."""
+def config_of(config: Config, name: str, dice: list[int], seed: int, smoke: bool) -> Section:
+    """The configuration of one entrant on one round; raises ``ValueError`` where its overrides are none."""
     entrant = ENTRANTS[name]
     overrides = [
         *(entrant.smoke if smoke else ()), *entrant.round.format(variant=config.variant, dice=dice).splitlines(), f"run.seed={seed}",
         f"learn.total_decisions={config.decisions}", f"evaluation.every={-(-config.decisions // config.points)}",
         *config.overrides.get(name, ()), *config.overrides.get(f"{name} {in_words(dice)}", ()),
     ]  # fmt: skip
-    resolved = load_config(entrant.kind, CONFIGS / entrant.config, overrides)
-    entrant.train(resolved, open_run(name, resolved, folder, resume=True), console)
-    with (folder / "curve.csv").open(newline="", encoding="utf-8") as file:
-        rows = list(csv.DictReader(file))
-    column = next(c for c in rows[0] if c.startswith("nash_conv/"))
+    return load_config(entrant.kind, CONFIGS / entrant.config, overrides)
+
+
+def run_entrant(
+    name: str, dice: list[int], seed: int, resolved: Section, folder: Path, console: Console
+) -> list[Point]:
+    """Train one entrant on one round, and read its curve."""
+    console.print(f"{name} {in_words(dice)} seed {seed}", highlight=False)
+    ENTRANTS[name].train(resolved, open_run(name, resolved, folder, resume=True), console)
+    columns, rows = read_csv(folder / "curve.csv")
+    column = next(c for c in columns if c.startswith("nash_conv/"))
     return [(name, in_words(dice), seed, int(r["decisions"]), float(r[column])) for r in rows]
 
 
@@ -154,11 +159,10 @@ def last_points(rows: Sequence[Point]) -> str:
 
 def read_points(path: Path) -> list[Point]:
     """The points of a table that :func:`compare` wrote."""
-    with path.open(newline="", encoding="utf-8") as file:
-        return [
-            (r["algorithm"], r["round"], int(r["seed"]), int(r["decisions"]), float(r["nash_conv"]))
-            for r in csv.DictReader(file)
-        ]
+    return [
+        (r["algorithm"], r["round"], int(r["seed"]), int(r["decisions"]), float(r["nash_conv"]))
+        for r in read_csv(path)[1]
+    ]
 
 
 def compare(config: Config, folder: Path, console: Console, smoke: bool) -> tuple[Path, Path]:
@@ -170,17 +174,26 @@ def compare(config: Config, folder: Path, console: Console, smoke: bool) -> tupl
     table, figure = Path(config.table or folder / "compare.csv"), Path(config.figure or folder / "compare.png")
     for path in (table, figure):
         check_writable(path)
-    points: list[Point] = []
     for dice in config.rounds:
-        for name in config.algorithms:
-            if name == DCFR:
-                points += run_dcfr(config, dice, console)
-                continue
-            for seed in config.seeds:
-                console.print(f"{name} {in_words(dice)} seed {seed}", highlight=False)
-                points += run_entrant(
-                    config, name, dice, seed, folder / f"{name}-{in_words(dice)}-{seed}", console, smoke
-                )
+        SmallRound(RoundSection(variant=config.variant, dice=dice))  # refuses what cannot be judged
+    runs = [(name, dice) for dice in config.rounds for name in config.algorithms]
+    # all of them first: a wrong override is told now, not after hours
+    resolved = {
+        (name, in_words(dice), seed): config_of(config, name, dice, seed, smoke)
+        for name, dice in runs
+        if name != DCFR
+        for seed in config.seeds
+    }
+    points: list[Point] = []
+    for name, dice in runs:
+        if name == DCFR:
+            points += run_dcfr(config, dice, console)
+            continue
+        for seed in config.seeds:
+            words = in_words(dice)
+            points += run_entrant(
+                name, dice, seed, resolved[name, words, seed], folder / f"{name}-{words}-{seed}", console
+            )
     write_csv(
         table, ["algorithm", "round", "seed", "decisions", "nash_conv"], [[*p[:-1], f"{p[-1]:.6g}"] for p in points]
     )
@@ -202,7 +215,7 @@ def main(
     """Compare the trainers by exact NashConv: a config, and overrides like decisions=500000."""
     console = Console()
     try:
-        resolved = load_config(Config, config, (*overrides, *(SMOKE if smoke else ())))
+        resolved = load_config(Config, config, (*(SMOKE if smoke else ()), *overrides))
         table, figure = compare(resolved, out, console, smoke)
     except (ValueError, OSError) as error:
         print(f"compare: {error}", file=sys.stderr)

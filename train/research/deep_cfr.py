@@ -19,14 +19,14 @@ import numpy as np
 import numpy.typing as npt
 import torch
 import tyro
-from pydantic import Field
 from rich.console import Console
 from torch import Tensor
 
 from perudo_env.game.printing import printing
 from perudo_env.policy import sample
-from train.core.config import Section
+from train.core.config import Count, NumTables, Rate, Section, Widths
 from train.core.loop import Figures, run_command
+from train.core.sections import RoundSection
 from train.core.state import (
     Arrays,
     adam_arrays,
@@ -41,7 +41,6 @@ from train.core.state import (
 )
 from train.research.memory import Memory
 from train.research.small_round import Int8Array, JudgeSection, SmallRound, SmallRunSection, train_round
-from train.selfplay.judging import RoundSection
 from train.selfplay.networks import MLP, descend, log_probs, log_sizes
 
 FloatArray = npt.NDArray[np.float64]
@@ -50,15 +49,15 @@ FloatArray = npt.NDArray[np.float64]
 class LearnSection(Section):
     """The algorithm."""
 
-    total_decisions: int = Field(gt=0)
-    walks: int = Field(gt=0)
-    hidden: list[int]
-    memory: int = Field(gt=0)
-    minibatch: int = Field(gt=0)
-    regret_steps: int = Field(gt=0)
-    average_steps: int = Field(gt=0)
+    total_decisions: Count
+    walks: NumTables
+    hidden: Widths
+    memory: Count
+    minibatch: Count
+    regret_steps: Count
+    average_steps: Count
     afresh: bool
-    learning_rate: float = Field(gt=0)
+    learning_rate: Rate
 
 
 class Config(Section):
@@ -259,7 +258,7 @@ def main(
     smoke: Annotated[bool, tyro.conf.arg(help="a few seconds, to see that all works")] = False,
 ) -> int:
     """Deep CFR on a small round: a config, and overrides like learn.walks=200."""
-    return run_command("deep_cfr", Config, config, (*overrides, *(SMOKE if smoke else ())), out, train)
+    return run_command("deep_cfr", Config, config, (*(SMOKE if smoke else ()), *overrides), out, train)
 
 
 if __name__ == "__main__":

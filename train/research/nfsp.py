@@ -19,14 +19,14 @@ import numpy as np
 import numpy.typing as npt
 import torch
 import tyro
-from pydantic import Field
 from rich.console import Console
 from torch.nn.functional import mse_loss
 
 from perudo_env.game.printing import printing
 from perudo_env.policy import sample
-from train.core.config import Section
+from train.core.config import Count, NumTables, Part, Rate, Section, Share, Widths
 from train.core.loop import Figures, run_command
+from train.core.sections import RoundSection
 from train.core.state import (
     Arrays,
     adam_arrays,
@@ -43,7 +43,6 @@ from train.core.state import (
 )
 from train.research.memory import Memory
 from train.research.small_round import Int8Array, JudgeSection, SmallRound, SmallRunSection, train_round
-from train.selfplay.judging import RoundSection
 from train.selfplay.networks import MLP, descend, log_probs, log_sizes
 from train.selfplay.pool import Average
 
@@ -54,21 +53,21 @@ NOTHING = -1  # no decision of a seat waits for what follows
 class LearnSection(Section):
     """The algorithm."""
 
-    total_decisions: int = Field(gt=0)
-    tables: int = Field(gt=0)
-    steps: int = Field(gt=0)
-    hidden: list[int]
-    anticipatory: float = Field(gt=0, le=1)
-    epsilon: float = Field(ge=0, le=1)
-    final_epsilon: float = Field(ge=0, le=1)
-    ring: int = Field(gt=0)
-    reservoir: int = Field(gt=0)
-    minibatch: int = Field(gt=0)
-    updates: int = Field(gt=0)
-    q_learning_rate: float = Field(gt=0)
-    learning_rate: float = Field(gt=0)
-    target_every: int = Field(gt=0)
-    average: float = Field(gt=0, le=1)
+    total_decisions: Count
+    tables: NumTables
+    steps: Count
+    hidden: Widths
+    anticipatory: Part
+    epsilon: Share
+    final_epsilon: Share
+    ring: Count
+    reservoir: Count
+    minibatch: Count
+    updates: Count
+    q_learning_rate: Rate
+    learning_rate: Rate
+    target_every: Count
+    average: Part
 
 
 class Config(Section):
@@ -191,6 +190,8 @@ class NFSP:
 
     def _update_q(self) -> float:
         """One step of Q-learning; the end of a round is a sight without a legal action."""
+        if not len(self.ring):
+            return 0.0
         rows = self.ring.sample(self.rng, self.config.learn.minibatch)
         masks = torch.from_numpy(self.game.masks(rows["after"]))
         with torch.no_grad():
@@ -277,7 +278,7 @@ def main(
     smoke: Annotated[bool, tyro.conf.arg(help="a few seconds, to see that all works")] = False,
 ) -> int:
     """Neural fictitious self-play on a small round: a config, and overrides like learn.anticipatory=0.2."""
-    return run_command("nfsp", Config, config, (*overrides, *(SMOKE if smoke else ())), out, train)
+    return run_command("nfsp", Config, config, (*(SMOKE if smoke else ()), *overrides), out, train)
 
 
 if __name__ == "__main__":

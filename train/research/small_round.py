@@ -9,7 +9,6 @@ from typing import Any, Protocol
 import numpy as np
 import numpy.typing as npt
 import torch
-from pydantic import Field
 from rich.console import Console
 from torch import Tensor
 
@@ -19,11 +18,11 @@ from perudo_env.engine.actions import num_actions
 from perudo_env.engine.batch import Batch
 from perudo_env.engine.observation import layout
 from perudo_env.engine.variant import parse_variant
-from train.core.config import Section
+from train.core.config import Count, Section, Seed, Threads, Weight
 from train.core.loop import Figures, Loop, Trainer
-from train.core.state import Arrays
+from train.core.sections import RoundSection
 from train.evaluate.exploitability import MAX_STATES, nash_conv, refuse_large
-from train.selfplay.judging import RoundSection, write_checkpoint
+from train.selfplay.judging import write_checkpoint
 from train.solver.exact.payoffs import check_dice
 
 Int8Array = npt.NDArray[np.int8]
@@ -32,15 +31,15 @@ Int8Array = npt.NDArray[np.int8]
 class JudgeSection(Section):
     """When the exact NashConv of the average strategy is computed."""
 
-    every: int = Field(gt=0)
+    every: Count
 
 
 class SmallRunSection(Section):
     """The run."""
 
-    seed: int
-    torch_threads: int = Field(gt=0)
-    save_every: float
+    seed: Seed
+    torch_threads: Threads
+    save_every: Weight
 
 
 class SmallRound:
@@ -109,10 +108,6 @@ class RoundTrainer(Trainer, Protocol):
     @property
     def config(self) -> RoundConfig:
         """Its configuration."""
-        ...
-
-    def weights(self) -> Arrays:
-        """The network that plays."""
         ...
 
 

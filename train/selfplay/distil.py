@@ -26,8 +26,9 @@ from agents.learned.neural import RelativePolicy
 from perudo_env.engine.jit import kernel
 from perudo_env.game.printing import printing
 from perudo_env.policy import Policy, sample
-from train.core.config import Section
+from train.core.config import Count, Part, Rate, Section, Share, Widths
 from train.core.loop import Figures, Loop, run_command
+from train.core.sections import EvaluationSection
 from train.core.state import (
     Arrays,
     adam_arrays,
@@ -43,7 +44,7 @@ from train.core.state import (
     with_prefix,
 )
 from train.selfplay.collector import Tables
-from train.selfplay.judging import EvaluationSection, judge_agent, write_checkpoint
+from train.selfplay.judging import check_evaluation, judge_agent, write_checkpoint
 from train.selfplay.networks import MLP, annealed, descend, device_of, log_probs, log_sizes, mixed, precision, set_rate
 from train.selfplay.options import MMDRunSection, PlaySection, TablesSection, groups_of, kinds_of
 from train.selfplay.pool import Average
@@ -52,26 +53,26 @@ from train.selfplay.pool import Average
 class LearnSection(Section):
     """How the network learns."""
 
-    total_decisions: int = Field(gt=0)
-    hidden: list[int]
-    minibatch: int = Field(gt=0)
-    epochs: int = Field(gt=0)
-    learning_rate: float = Field(gt=0)
-    final_learning_rate: float = Field(gt=0)
-    average: float = Field(gt=0, le=1)
+    total_decisions: Count
+    hidden: Widths
+    minibatch: Count
+    epochs: Count
+    learning_rate: Rate
+    final_learning_rate: Rate
+    average: Part
 
 
 class TeacherSection(Section):
     """Whom it learns from."""
 
     agent: str
-    uniform: float = Field(ge=0, le=1)
+    uniform: Share
 
 
 class Config(Section):
     """All of a configuration of ``train.selfplay.distil``."""
 
-    tables: list[TablesSection]
+    tables: list[TablesSection] = Field(min_length=1)
     play: PlaySection
     teacher: TeacherSection
     learn: LearnSection
@@ -111,6 +112,10 @@ class Distiller:
         self.groups = groups_of(config.tables, config.play, self.rng)
         kinds = {(t.variant, t.num_seats) for t in self.groups}
         self.teachers = {(v, n): registry.make(config.teacher.agent, v, n) for v, n in kinds}
+        if any(isinstance(t, registry.ActOnly) for t in self.teachers.values()):
+            raise ValueError(
+                f"teacher.agent = {config.teacher.agent!r} states no probabilities, which are what is learnt"
+            )
         self.average: Average | None = None
 
     def step(self) -> Figures:
@@ -199,6 +204,7 @@ class Distiller:
 
 def train(config: Config, folder: Path, console: Console) -> Figures:
     """Distil in ``folder``, going on from the state there; returns the last evaluation."""
+    check_evaluation(config.evaluation)
     distiller = Distiller(config)
     if config.run.start_from:
         load_module(distiller.student, under_prefix("average", load_state(Path(config.run.start_from))[0]))
@@ -225,7 +231,7 @@ def main(
     smoke: Annotated[bool, tyro.conf.arg(help="a few seconds, to see that all works")] = False,
 ) -> int:
     """Teach a network what an agent knows: a config, and overrides like teacher.agent=exact."""
-    return run_command("distill", Config, config, (*overrides, *(SMOKE if smoke else ())), out, train)
+    return run_command("distill", Config, config, (*(SMOKE if smoke else ()), *overrides), out, train)
 
 
 if __name__ == "__main__":

@@ -3,46 +3,37 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from itertools import product
 from pathlib import Path
 from typing import Any
 
 import numpy.typing as npt
-from pydantic import Field
 
 import agents as registry
 from agents.learned.neural import save_policy
+from agents.tabular.public_tree import PublicTree
 from perudo_env.engine.variant import Variant, parse_variant
 from perudo_env.policy import Policy
-from train.core.config import Section
 from train.core.run import provenance
+from train.core.sections import EvaluationSection
 from train.core.state import Arrays, save_state
-from train.evaluate.exploitability import nash_conv
+from train.evaluate.exploitability import MAX_STATES, nash_conv, refuse_large
 from train.evaluate.standings import share_against
 from train.selfplay.pool import weights_hash
+from train.solver.exact.payoffs import check_dice
 
 
-class TableSection(Section):
-    """A table at which win shares are measured."""
-
-    variant: str
-    seats: int
-
-
-class RoundSection(Section):
-    """A round between two seats whose exact NashConv is measured."""
-
-    variant: str
-    dice: list[int]
+def check_agents(names: Sequence[str], kinds: Sequence[tuple[Variant, int]]) -> None:
+    """Raise ``ValueError`` for an agent that cannot be had at one of these tables: now, not when it is first asked."""
+    for name, (v, seats) in product(dict.fromkeys(names), kinds):
+        registry.make(name, v, seats)
 
 
-class EvaluationSection(Section):
-    """How often and how well strength is measured."""
-
-    every: int = Field(gt=0)
-    games: int = Field(gt=0)
-    baselines: list[str]
-    tables: list[TableSection]
-    rounds: list[RoundSection]
+def check_evaluation(evaluation: EvaluationSection) -> None:
+    """Raise ``ValueError`` for what :func:`judge_agent` could not measure."""
+    check_agents(evaluation.baselines, [(parse_variant(t.variant), t.seats) for t in evaluation.tables])
+    for round_ in evaluation.rounds:
+        refuse_large(PublicTree(parse_variant(round_.variant), check_dice(round_.dice)), MAX_STATES)
 
 
 def judge_agent(make: Callable[[], Policy], evaluation: EvaluationSection, seed: int) -> dict[str, float]:

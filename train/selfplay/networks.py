@@ -80,8 +80,15 @@ def mixed(device: torch.device, dtype: torch.dtype) -> torch.autocast:
 
 
 def device_of(wanted: str) -> torch.device:
-    """The device of that name; with ``auto`` CUDA if there is one, else the CPU."""
-    return torch.device(("cuda" if torch.cuda.is_available() else "cpu") if wanted == "auto" else wanted)
+    """The device of that name; with ``auto`` CUDA if there is one, else the CPU. Raises ``ValueError`` for one that is not here."""
+    name = ("cuda" if torch.cuda.is_available() else "cpu") if wanted == "auto" else wanted
+    try:
+        torch.zeros(1, device=name).cpu()
+    except (RuntimeError, AssertionError) as error:
+        raise ValueError(
+            f"device = {wanted!r} is not on this machine: use auto, cpu, or cuda where there is one"
+        ) from error
+    return torch.device(name)
 
 
 def precision(wanted: str, device: torch.device) -> torch.dtype:

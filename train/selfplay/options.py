@@ -4,89 +4,117 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import product
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
 import numpy as np
 import numpy.typing as npt
-from pydantic import Field
+from pydantic import AfterValidator, Field, model_validator
 
+from perudo_env.engine.batch import starting_dice
 from perudo_env.engine.variant import Variant, parse_variant, table_size, variant
-from train.core.config import Section
+from train.core.config import (
+    Count,
+    Dice,
+    NumTables,
+    Part,
+    Rate,
+    Seats,
+    Section,
+    Seed,
+    Share,
+    Threads,
+    VariantText,
+    Weight,
+    Widths,
+)
+from train.core.sections import EvaluationSection
 from train.selfplay.collector import Tables
-from train.selfplay.judging import EvaluationSection
+from train.selfplay.networks import device_of
+
+
+def _device(name: str) -> str:
+    device_of(name)
+    return name
 
 
 class TablesSection(Section):
     """Tables of every combination of these."""
 
-    variants: list[str]
+    variants: list[VariantText] = Field(min_length=1)
     calza: list[str] = []  # noqa: RUF012 - pydantic copies it
-    seats: list[int]
-    starting_dice: list[int] = []  # noqa: RUF012
+    seats: list[Seats] = Field(min_length=1)
+    starting_dice: list[Dice] = []  # noqa: RUF012
     dice: list[int] = []  # noqa: RUF012 - per seat, for single rounds of one split
+
+    @model_validator(mode="after")
+    def _can_be(self) -> TablesSection:
+        """Every combination is a table."""
+        for v, seats in kinds_of([self]):
+            starting_dice(v, seats, self.dice or None)
+        return self
 
 
 class PlaySection(Section):
     """How play is cut into batches."""
 
     unit: Literal["rounds", "games"]
-    tables: int = Field(gt=0)
-    groups_per_batch: int = Field(gt=0)
-    any_dice: float = Field(ge=0, le=1)
-    parts: int = Field(default=1, gt=0)
+    tables: NumTables
+    groups_per_batch: Count
+    any_dice: Share
+    parts: NumTables = 1
 
 
 class LearnSection(Section):
     """The algorithm."""
 
-    total_decisions: int = Field(gt=0)
-    hidden: list[int]
-    critic_hidden: list[int]
-    minibatch: int = Field(gt=0)
-    epochs: int = Field(gt=0)
-    learning_rate: float = Field(gt=0)
-    final_learning_rate: float = Field(gt=0)
-    clip: float = Field(gt=0)
-    kl: float = Field(ge=0)
-    entropy: float = Field(ge=0)
-    final_entropy: float = Field(ge=0)
-    trace: float = Field(ge=0, le=1)
-    average: float = Field(gt=0, le=1)
+    total_decisions: Count
+    hidden: Widths
+    critic_hidden: Widths
+    minibatch: Count
+    epochs: Count
+    learning_rate: Rate
+    final_learning_rate: Rate
+    clip: Rate
+    kl: Weight
+    entropy: Weight
+    final_entropy: Weight
+    trace: Share
+    average: Part
 
 
 class ValuesSection(Section):
     """The continuation values that rounds are paid with."""
 
-    hidden: list[int]
-    learning_rate: float = Field(gt=0)
+    hidden: Widths
+    learning_rate: Rate
 
 
 class MixedPoolSection(Section):
     """Whom the learner meets besides itself."""
 
-    share: float = Field(ge=0, le=1)
+    share: Share
     learners: Literal["one", "some"]
-    every: int = Field(gt=0)
-    size: int = Field(gt=0)
+    every: Count
+    size: Count
     scripted: list[str]
-    scripted_share: float = Field(ge=0, le=1)
+    scripted_share: Share
 
 
 class MMDRunSection(Section):
     """The run."""
 
-    seed: int
-    torch_threads: int = Field(gt=0)
-    device: str
+    seed: Seed
+    torch_threads: Threads
+    device: Annotated[str, AfterValidator(_device)]
     precision: Literal["auto", "float32", "bfloat16"]
-    save_every: float
+    save_every: Weight
     start_from: str = ""
 
 
 class Config(Section):
     """All of a configuration of ``train.selfplay.ppo``."""
 
-    tables: list[TablesSection]
+    tables: list[TablesSection] = Field(min_length=1)
     play: PlaySection
     learn: LearnSection
     values: ValuesSection

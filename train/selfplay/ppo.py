@@ -45,7 +45,7 @@ from train.core.state import (
 from train.selfplay import critic_features as hindsight
 from train.selfplay import rollouts
 from train.selfplay.collector import LEARNER, Collector, Decisions, Rounds, advantages
-from train.selfplay.judging import judge_agent, write_checkpoint
+from train.selfplay.judging import check_agents, check_evaluation, judge_agent, write_checkpoint
 from train.selfplay.networks import (
     MLP,
     annealed,
@@ -253,6 +253,9 @@ class MMD:
 
 def train(config: Config, folder: Path, console: Console, backend: Backend | None = None) -> Figures:
     """Train in ``folder``, going on from the state there, with rollouts on a ``backend``; returns the last evaluation."""
+    check_evaluation(config.evaluation)
+    if config.pool.share > 0:
+        check_agents(config.pool.scripted, kinds_of(config.tables))
     trainer = MMD(config, backend)
     if config.run.start_from:
         trainer.start_from(load_state(Path(config.run.start_from))[0])
@@ -291,7 +294,7 @@ def main(
             return train(resolved, folder, console, None if direct else remote)
 
     try:
-        return run_command("mmd", Config, config, (*overrides, *(SMOKE if smoke else ())), out, train_there)
+        return run_command("mmd", Config, config, (*(SMOKE if smoke else ()), *overrides), out, train_there)
     except BackendError as error:
         print(
             f"mmd: {error}; the same command with --out and this run's folder goes on from its last save",

@@ -18,6 +18,7 @@ import numpy as np
 import numpy.typing as npt
 import torch
 import tyro
+from pydantic import model_validator
 from rich.console import Console
 from sb3_contrib import MaskablePPO
 from stable_baselines3.common.logger import Logger
@@ -28,9 +29,23 @@ from perudo_env.adapters.sb3 import Sb3Door
 from perudo_env.engine.variant import parse_variant
 from perudo_env.envs.vector import LearnerVectorEnv
 from perudo_env.game.printing import printing
-from train.core.config import Section
+from train.core.config import (
+    Count,
+    NumTables,
+    Part,
+    Rate,
+    Seats,
+    Section,
+    Seed,
+    Share,
+    Threads,
+    VariantText,
+    Weight,
+    Widths,
+)
 from train.core.loop import Figures, Loop, run_command
 from train.core.run import write_csv
+from train.core.sections import EvaluationSection, TableSection
 from train.core.state import (
     Arrays,
     adam_arrays,
@@ -53,52 +68,62 @@ from train.selfplay.pool import Average, SnapshotPool
 class GameSection(Section):
     """The table."""
 
-    variant: str
-    num_seats: int
+    variant: VariantText
+    num_seats: Seats
 
 
 class PPOSection(Section):
     """What MaskablePPO is told."""
 
-    total_decisions: int
-    num_envs: int
-    num_steps: int
-    batch_size: int
-    num_epochs: int
-    learning_rate: float
-    clip_range: float
-    entropy: float
-    gamma: float
-    gae_lambda: float
-    hidden: list[int]
-    average: float
+    total_decisions: Count
+    num_envs: NumTables
+    num_steps: Count
+    batch_size: Count
+    num_epochs: Count
+    learning_rate: Rate
+    clip_range: Rate
+    entropy: Weight
+    gamma: Share
+    gae_lambda: Share
+    hidden: Widths
+    average: Part
+
+    @model_validator(mode="after")
+    def _has_spread(self) -> PPOSection:
+        """SB3 divides each minibatch's advantages by their spread, which a single one does not have."""
+        rows = self.num_envs * self.num_steps
+        if 1 in (self.batch_size, rows % self.batch_size):
+            raise ValueError(
+                f"num_envs * num_steps = {rows} leaves a minibatch of one decision with batch_size = {self.batch_size}: change either"
+            )
+        return self
 
 
 class PoolSection(Section):
     """Whom the learner plays."""
 
-    every: int
-    size: int
-    latest_share: float
+    every: Count
+    size: Count
+    latest_share: Share
     scripted: list[str]
-    scripted_share: float
+    scripted_share: Share
 
 
-class EvaluationSection(Section):
+class JudgeSection(Section):
     """How often and how well its strength is measured."""
 
-    every: int
-    games: int
-    final_games: int
+    every: Count
+    games: Count
+    final_games: Count
     baselines: list[str]
 
 
 class RunSection(Section):
     """The run."""
 
-    seed: int
-    torch_threads: int
-    save_every: float
+    seed: Seed
+    torch_threads: Threads
+    save_every: Weight
 
 
 class Quickstart(Section):
@@ -107,7 +132,7 @@ class Quickstart(Section):
     game: GameSection
     ppo: PPOSection
     pool: PoolSection
-    evaluation: EvaluationSection
+    evaluation: JudgeSection
     run: RunSection
 
 
@@ -221,8 +246,8 @@ class SB3:
     def judge(self, games: int) -> Figures:
         """The win share of one seat against each baseline in all others, with 95% intervals."""
         game, evaluation = self.config.game, self.config.evaluation
-        tables = [judging.TableSection(variant=game.variant, seats=game.num_seats)]
-        asked = judging.EvaluationSection(
+        tables = [TableSection(variant=game.variant, seats=game.num_seats)]
+        asked = EvaluationSection(
             every=evaluation.every, games=games, baselines=evaluation.baselines, tables=tables, rounds=[]
         )
         return judging.judge_agent(lambda: MLPPolicy(self.weights()), asked, self.config.run.seed)
@@ -230,7 +255,13 @@ class SB3:
 
 def train(config: Quickstart, folder: Path, console: Console) -> Figures:
     """Train in ``folder``, going on from the state there; returns the final win shares."""
-    trainer, evaluation, seed = SB3(config), config.evaluation, config.run.seed
+    evaluation, seed, kind = (
+        config.evaluation,
+        config.run.seed,
+        (parse_variant(config.game.variant), config.game.num_seats),
+    )
+    judging.check_agents(evaluation.baselines, [kind])
+    trainer = SB3(config)
     Loop(
         trainer,
         folder,
@@ -250,7 +281,7 @@ def train(config: Quickstart, folder: Path, console: Console) -> Figures:
         [[str(n).partition("/")[2], *figures] for n, *figures in shares],
     )
     judging.write_checkpoint(
-        folder / "checkpoint", "MaskablePPO", [(parse_variant(config.game.variant), config.game.num_seats)], trainer.weights(), "train.selfplay.sb3", seed,
+        folder / "checkpoint", "MaskablePPO", [kind], trainer.weights(), "train.selfplay.sb3", seed,
         trainer.decisions, final, trainer.pool.hashes, inputs="observation",
     )  # fmt: skip
     return final
@@ -265,7 +296,7 @@ def main(
     smoke: Annotated[bool, tyro.conf.arg(help="a few seconds, to see that all works")] = False,
 ) -> int:
     """Train MaskablePPO by self-play: a config, and overrides like ppo.entropy=0.01."""
-    return run_command("ppo_sb3", Quickstart, config, (*overrides, *(SMOKE if smoke else ())), out, train)
+    return run_command("ppo_sb3", Quickstart, config, (*(SMOKE if smoke else ()), *overrides), out, train)
 
 
 if __name__ == "__main__":
