@@ -32,7 +32,7 @@ from perudo_env.engine.rules import (
 )
 from perudo_env.engine.state import Phase, new_states
 from perudo_env.engine.variant import Variant, as_variant, is_whole, table_size
-from perudo_env.game.clauses import IllegalActionError, explain
+from perudo_env.game.clauses import IllegalActionError, action_id, explain
 
 Int8Array = npt.NDArray[np.int8]
 
@@ -429,9 +429,11 @@ class Batch:
     def act(self, actions: npt.ArrayLike, rows: npt.ArrayLike | None = None) -> npt.NDArray[np.bool_]:
         """Play one action id per game, or per row of ``rows``; returns which rounds that ended. Finished games stand still.
 
-        Raises ``IllegalActionError``, naming the first game at fault, and changes nothing.
+        An array of integers, or a sequence of whole numbers of any kind. Raises ``IllegalActionError``, naming the first
+        game at fault, and changes nothing.
         """
-        where, ids = self._where(rows), np.asarray(actions)
+        where = self._where(rows)
+        ids = self._ids(actions, where)
         if ids.shape != where.shape or ids.dtype.kind not in "ui":
             raise IllegalActionError(
                 f"actions of shape {ids.shape} and type {ids.dtype}: give {where.size} whole numbers, one action id per game"
@@ -449,6 +451,18 @@ class Batch:
             )
             raise IllegalActionError(f"game {where[bad]}: {why}")
         return ended
+
+    def _ids(self, actions: npt.ArrayLike, where: npt.NDArray[np.int64]) -> npt.NDArray[Any]:
+        """Actions as an array; those of a list are asked one by one, since NumPy would make one type of them all."""
+        if not isinstance(actions, list | tuple) or len(actions) != where.size:
+            return np.asarray(actions)
+        ids, over = np.zeros(where.size, np.int64), self.is_over[where]
+        for k, action in enumerate(actions):
+            try:
+                ids[k] = 0 if over[k] else action_id(action, self.num_actions)
+            except IllegalActionError as error:
+                raise IllegalActionError(f"game {where[k]}: {error}") from None
+        return ids
 
     def _where(self, rows: npt.ArrayLike | None) -> npt.NDArray[np.int64]:
         if rows is None:

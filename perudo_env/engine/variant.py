@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, fields, replace
 from difflib import get_close_matches
+from operator import index
 from typing import Any
 
 import numpy as np
@@ -202,6 +203,17 @@ def nearest(word: str, known: Any) -> str:
 def is_whole(value: Any) -> bool:
     """Whether a value is a whole number: a Python or NumPy integer, and no bool."""
     return isinstance(value, int | np.integer) and not isinstance(value, bool)
+
+
+def whole(value: Any) -> int | None:
+    """One whole number of any kind as an ``int``: Python's, NumPy's, or an array or tensor of shape ``()``; else None, for a bool too."""
+    kind = str(getattr(value, "dtype", ""))
+    if isinstance(value, bool) or "bool" in kind or getattr(value, "shape", ()) != ():
+        return None
+    try:
+        return int(index(value))
+    except TypeError:
+        return None
 
 
 def table_size(num_seats: Any) -> int:

@@ -7,9 +7,11 @@ import pickle
 from itertools import pairwise
 from pathlib import Path
 
+import gymnasium
 import numpy as np
 import pytest
 import torch
+from sb3_contrib import MaskablePPO
 from sb3_contrib.common.maskable.distributions import MaskableCategorical
 from sb3_contrib.common.maskable.utils import get_action_masks, is_masking_supported
 from stable_baselines3.common.vec_env import VecEnv
@@ -91,6 +93,22 @@ def test_a_missing_or_broken_file_is_named(tmp_path: Path) -> None:
 
 
 # ---------------------------------------------------------------------------------------------- door and pool
+
+
+def test_the_predict_loop_of_sb3_contrib_plays_the_gymnasium_env() -> None:
+    """Its documentation's own: for one observation, ``predict`` gives an array of shape ``()``."""
+    env = gymnasium.make("perudo/Perudo-v0", variant="marquoir:starting_dice=2")
+    model = MaskablePPO("MlpPolicy", env, n_steps=8, batch_size=8, policy_kwargs={"net_arch": [8]}, seed=1)
+    obs, info = env.reset(seed=1)
+    rewards: list[float] = []
+    while len(rewards) < 20:
+        action, _states = model.predict(obs, action_masks=get_action_masks(env))
+        obs, reward, terminated, truncated, info = env.step(action)
+        assert "illegal_action" not in info
+        if terminated or truncated:
+            rewards.append(float(reward))
+            obs, info = env.reset()
+    assert set(rewards) == {-1.0, 1.0}, "some are won"
 
 
 def test_the_door_gives_masks_without_asking_each_env() -> None:
