@@ -13,6 +13,7 @@ from gymnasium import spaces
 from perudo_env.engine.variant import Variant, as_variant, table_size
 from perudo_env.envs.arguments import ILLEGAL, one_of
 from perudo_env.envs.window import Canvas
+from perudo_env.game.asking import ask, seen_by
 from perudo_env.game.clauses import IllegalActionError, action_id
 from perudo_env.game.game import Game
 from perudo_env.policy import Policy, UniformPolicy
@@ -116,8 +117,8 @@ class PerudoEnv(gymnasium.Env[Int8Array, np.int64]):
     def _play_others(self) -> None:
         while not self._is_out and self.game.seat not in (None, self.learner):
             seat = self.game.seat
-            observation, mask = self.game.observation(seat), self.game.action_mask()
-            self.game.play(int(self._drawn[seat].act(observation[None], mask[None], self.np_random)[0]))
+            observation, mask = self.game.observation(seat)[None], self.game.action_mask()[None]
+            self.game.play(int(ask(self._drawn[seat], observation, mask, self.np_random, seen_by(self.game, seat))[0]))
 
     def _info(self) -> dict[str, Any]:
         return {"action_mask": self.action_masks(), "seat": self.learner}

@@ -18,6 +18,7 @@ from gymnasium.vector.utils import batch_space
 from perudo_env.engine.batch import Batch, Int8Array
 from perudo_env.engine.observation import Layout
 from perudo_env.engine.variant import Variant
+from perudo_env.game.asking import ask, places
 from perudo_env.policy import Policy, UniformPolicy
 
 FloatArray = npt.NDArray[np.float64]
@@ -192,4 +193,5 @@ class LearnerVectorEnv(_TableVectorEnv):
             for i in np.unique(playing):
                 mine = rows[playing == i]
                 seen, masks = self.batch.observe(mine), self.batch.masks(mine)
-                self.batch.act(self.opponents[i].act(seen, masks, self.np_random), mine)
+                actions = ask(self.opponents[i], seen, masks, self.np_random, places(self.batch, mine))
+                self.batch.act(actions, mine)
