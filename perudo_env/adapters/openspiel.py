@@ -159,8 +159,8 @@ class PerudoGame(pyspiel.Game):
 
 def read_table(params: dict[str, Any]) -> Table:
     """The table that OpenSpiel's parameters describe; raises ``ValueError`` naming the one at fault."""
-    name, _, rest = str(params.get("variant", "liars_dice")).partition(":")
-    variant = parse_variant(f"{name}:{rest.replace(';', ',').replace(':', '=')}")
+    name, colon, rest = str(params.get("variant", "liars_dice")).partition(":")
+    variant = parse_variant(name + colon + rest.replace(";", ",").replace(":", "="))
     text = str(params.get("dice", ""))
     if text:
         try:

@@ -155,15 +155,13 @@ RULE_TEXTS = ("classic", "pascal", "box", "marquoir", "evening")
 
 
 def variant(base: str | Variant = "classic", **overrides: Any) -> Variant:
-    """A preset with switches overridden: ``variant("box", calza="anyone")``.
+    """A variant, or the text of one, with switches overridden: ``variant("box:starting_dice=3", calza="anyone")``.
 
     Raises ``ValueError`` for an unknown preset or switch (with the nearest known name), a value that a switch does
-    not have, or switches that contradict each other.
+    not have, a text that says a switch twice or says none after a colon, or switches that contradict each other.
     """
     if isinstance(base, str):
-        if base not in VARIANTS:
-            raise ValueError(f"unknown variant {base!r}{nearest(base, VARIANTS)}: use one of {', '.join(VARIANTS)}")
-        base = VARIANTS[base]
+        base = parse_variant(base)
     elif not isinstance(base, Variant):
         raise ValueError(f"{base!r} is not a variant: use a name ({', '.join(VARIANTS)}) or a Variant")
     for key in overrides:
@@ -174,24 +172,24 @@ def variant(base: str | Variant = "classic", **overrides: Any) -> Variant:
 
 def parse_variant(text: str) -> Variant:
     """Read ``classic`` or ``box:calza=anyone,starting_dice=3``; raises ``ValueError`` like :func:`variant`."""
-    name, _, rest = text.partition(":")
+    name, colon, rest = text.partition(":")
+    if name != "custom" and name not in VARIANTS:
+        raise ValueError(f"unknown variant {name!r}{nearest(name, VARIANTS)}: use one of {', '.join(VARIANTS)}")
     overrides: dict[str, Any] = {}
-    for item in filter(None, rest.split(",")):
+    for item in rest.split(",") if colon else ():
         key, equals, word = item.partition("=")
         if not equals:
             raise ValueError(f"{item!r} in variant {text!r} is not of the form switch=value")
+        if key in overrides:
+            raise ValueError(f"variant {text!r} says {key} twice: say it once")
         values = switch_values(key) if key in SWITCHES else ()
         overrides[key] = next((v for v in values if str(v).lower() == word.lower()), word)
-    if name == "custom":
-        return variant(Variant(), **overrides)
-    return variant(name, **overrides)
+    return variant(VARIANTS.get(name, Variant()), **overrides)
 
 
 def as_variant(value: str | Variant) -> Variant:
     """A ``Variant`` from itself or from its text, for arguments that take either."""
-    if isinstance(value, Variant):
-        return value
-    return parse_variant(value) if isinstance(value, str) else variant(value)
+    return value if isinstance(value, Variant) else variant(value)
 
 
 def nearest(word: str, known: Any) -> str:

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from perudo_env.engine.actions import ACTIONS, PASS, Action, Bid, num_actions, to_id
+from perudo_env.engine.actions import ACTIONS, FIRST_BID, PASS, Action, Bid, num_actions, to_id
 from perudo_env.engine.batch import (
     Int8Array,
     act_row,
@@ -125,7 +125,7 @@ class Game:
             raise ValueError(
                 f"total_at_start = {total} is impossible with {in_play} dice in play at {num_seats} seats of {variant.starting_dice}"
             )
-        for seat in palifico_spent:
+        for seat in _listed("palifico_spent", palifico_spent):
             if not is_whole(seat) or not 0 <= seat < num_seats or variant.palifico != "once":
                 raise ValueError(
                     f"palifico_spent = {tuple(palifico_spent)}: name seats 0 to {num_seats - 1}, and only where palifico = 'once'"
@@ -142,10 +142,13 @@ class Game:
         open_row(game.states, 0, opener, palifico)
         game._begin_round()
         game._deal(sorted_hands)
-        for i, bid in enumerate(bids):
-            while i > 0 and game.in_calza_window:
+        for bid in _listed("bids", bids):
+            made = game._id(Bid(*bid) if isinstance(bid, tuple | list) and len(bid) == 2 else bid)
+            if made < FIRST_BID:
+                raise ValueError(f"bids = {bids!r}: {bid!r} is no bid; play what answers them with act()")
+            while game.in_calza_window:
                 game.act(PASS)
-            game.act(Bid(*bid) if isinstance(bid, tuple | list) and len(bid) == 2 else bid)
+            game.act(made)
         return game
 
     @classmethod
@@ -513,6 +516,12 @@ class Game:
     def __repr__(self) -> str:
         state = f"ranks={self.ranks}" if self.is_over else f"round {self.round}, seat {self.seat} to act"
         return f"<Game {self.variant}, {self.num_seats} seats, dice {self.dice}, {state}>"
+
+
+def _listed(name: str, given: Any) -> Sequence[Any]:
+    if not isinstance(given, Sequence | np.ndarray) or isinstance(given, str | bytes):
+        raise ValueError(f"{name} = {given!r} is not a list: give one, like [] or [x, y]")
+    return given
 
 
 def _as_hands(hands: Sequence[Sequence[int]]) -> Hands:
