@@ -275,9 +275,13 @@ def check_max_rounds(max_rounds: Any) -> int:
 
 
 def _room(out: Int8Array | None, num_rows: int, width: int) -> Int8Array:
-    """``out``, or a new int8 array; a wrong shape is a ``ValueError``, for the kernels check no bounds."""
+    """``out``, or a new int8 array; raises ``ValueError`` for one that cannot be written, since the kernels check no bounds."""
     if out is None:
         return np.empty((num_rows, width), np.int8)
+    if not isinstance(out, np.ndarray) or out.dtype != np.int8:
+        raise ValueError(f"out is {getattr(out, 'dtype', type(out).__name__)}: give an int8 array")
+    if not out.flags.writeable:
+        raise ValueError("out is read-only: give an array that may be written")
     if out.shape != (num_rows, width):
         raise ValueError(f"out has shape {out.shape}: this table needs {(num_rows, width)}")
     return out

@@ -521,7 +521,7 @@ class Game:
 def _listed(name: str, given: Any) -> Sequence[Any]:
     if not isinstance(given, Sequence | np.ndarray) or isinstance(given, str | bytes):
         raise ValueError(f"{name} = {given!r} is not a list: give one, like [] or [x, y]")
-    return given
+    return list(given)
 
 
 def _as_hands(hands: Sequence[Sequence[int]]) -> Hands:
