@@ -133,6 +133,26 @@ def test_the_door_gives_masks_without_asking_each_env() -> None:
     assert episodes > 10
 
 
+def test_the_door_answers_for_the_envs_that_are_named() -> None:
+    door = Sb3Door(LearnerVectorEnv(4, VARIANT, 2))
+    door.reset()
+    masks = door.action_masks()
+    for indices, rows in (
+        (None, [0, 1, 2, 3]),
+        (2, [2]),
+        ([3, 1], [3, 1]),
+        (range(1), [0]),
+        (np.array([1, 2]), [1, 2]),
+        ([], []),
+    ):
+        for found in (door.env_method("action_masks", indices=indices), door.get_attr("action_masks", indices)):
+            assert [mask.tolist() for mask in found] == masks[rows].tolist()
+        assert door.get_attr("render_mode", indices) == [None] * len(rows)
+        assert door.env_is_wrapped(gymnasium.Wrapper, indices) == [False] * len(rows)
+    with pytest.raises(IndexError):
+        door.env_method("action_masks", indices=4)
+
+
 def test_snapshots_stay_as_they_were_and_chances_are_shared_out() -> None:
     """ray 35393: snapshots overwritten by later training."""
     env = LearnerVectorEnv(2, VARIANT, 2, [pe.UniformPolicy()])
