@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from contextlib import suppress
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -163,7 +164,12 @@ def _policy(name: str, made: Any) -> Policy:
             else f"{type(made).__name__}, which has no act"
         )
         raise ValueError(f"agent {name!r} gave {what}: it is not a Policy")
-    return made if isinstance(made, Policy) else ActOnly(name, made)
+    if not isinstance(made, Policy):
+        return ActOnly(name, made)
+    if not getattr(made, "name", ""):
+        with suppress(AttributeError):  # for messages alone: an agent may have slots, or be frozen
+            made.name = name  # type: ignore[attr-defined]
+    return made
 
 
 __all__ = ["BASELINES", "CHECKPOINTS", "LOADERS", "anywhere", "folder_of", "load", "make", "names"]

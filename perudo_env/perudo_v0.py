@@ -14,7 +14,9 @@ __all__ = ["env", "parallel_env", "raw_env"]
 
 
 def env(**arguments: Any) -> AECEnv:
-    """The environment with PettingZoo's wrappers: an illegal action ends the game, and the order of calls is checked.
+    """The environment with PettingZoo's wrappers: an action illegal now ends the game, and the order of calls is checked.
+
+    What is no action id of the table raises ``IllegalActionError`` and changes nothing, here and everywhere.
 
     Arguments, as of ``raw_env``, which is three times as fast and what to train on:
 

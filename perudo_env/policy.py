@@ -7,6 +7,8 @@ from typing import Protocol, runtime_checkable
 import numpy as np
 import numpy.typing as npt
 
+from perudo_env.game.asking import ask_probs
+
 Int8Array = npt.NDArray[np.int8]
 
 
@@ -34,8 +36,8 @@ class SampledPolicy:
         raise NotImplementedError
 
     def act(self, observations: Int8Array, masks: Int8Array, rng: np.random.Generator) -> npt.NDArray[np.int64]:
-        """Draw one action a row."""
-        return sample(self.probs(observations, masks), rng)
+        """Draw one action a row; raises ``AnswerError`` if the probabilities are no distribution over legal actions."""
+        return sample(ask_probs(self, observations, masks), rng)
 
 
 class UniformPolicy(SampledPolicy):
@@ -47,8 +49,16 @@ class UniformPolicy(SampledPolicy):
 
 
 def sample(probs: npt.NDArray[np.float64], rng: np.random.Generator) -> npt.NDArray[np.int64]:
-    """Draw an index per row of ``(batch, n)`` probabilities; never one with probability 0."""
+    """Draw an index per row of ``(batch, n)`` probabilities; never one with probability 0.
+
+    Raises ``ValueError`` for a row that is none: a weight below 0, nan or infinite ones, or nothing above 0.
+    """
     cumulative = np.cumsum(probs, axis=1)
+    total = cumulative[:, -1]
+    if not ((total > 0) & (total < np.inf)).all() or probs.min(initial=0) < 0:
+        raise ValueError(
+            f"no distribution to draw from: rows of probabilities sum to {total.min()} to {total.max()}, the least is {probs.min()}"
+        )
     # (0, total]: a draw of 0 would choose a leading action of probability 0
-    draws = (1.0 - rng.random(len(probs))) * cumulative[:, -1]
+    draws = (1.0 - rng.random(len(probs))) * total
     return (cumulative < draws[:, None]).sum(axis=1)

@@ -12,7 +12,6 @@ from functools import lru_cache
 import numpy as np
 import numpy.typing as npt
 
-from agents.core.probs import check_probs
 from agents.scripted.beliefs import FIRST_HAND, HAND_CHANCES, HANDS, add_matches
 from agents.tabular.public_tree import HAND_BASE, round_record
 from perudo_env.engine.actions import bid_id
@@ -20,9 +19,8 @@ from perudo_env.engine.batch import Batch
 from perudo_env.engine.jit import kernel
 from perudo_env.engine.observation import encode
 from perudo_env.engine.rules import fill_mask, matches
-from perudo_env.engine.state import Phase
 from perudo_env.engine.variant import MAX_FACES, MAX_SEATS, MAX_STARTING_DICE, Variant
-from perudo_env.game.game import Game
+from perudo_env.game.asking import ask_probs, infostate
 from perudo_env.policy import Policy
 
 CHUNK = 16384  # about how many observations a policy is asked at once
@@ -242,27 +240,14 @@ class HandBeliefs:
     def _ask(self, rows: IntArray, dealt: IntArray) -> tuple[FloatArray, npt.NDArray[np.int8]]:
         """The policy's probabilities for the seat to act in each row with hand number ``dealt``, checked, and the masks."""
         seen, masks = self._observe(rows, dealt)
-        probs = np.asarray(self.policy.probs(seen, masks), np.float64)
-        check_probs(probs, masks, lambda k: infostate(self.batch, int(rows[k]), HANDS[dealt[k]]))
-        return probs, masks
+
+        def position(k: int) -> str:
+            return f"the information state {infostate(self.batch, int(rows[k]), HANDS[dealt[k]])!r}"
+
+        return ask_probs(self.policy, seen, masks, position), masks
 
     def _observe(self, rows: IntArray, dealt: IntArray) -> tuple[npt.NDArray[np.int8], npt.NDArray[np.int8]]:
         b = self.batch
         seen, masks = np.empty((rows.size, b.layout.size), np.int8), np.empty((rows.size, b.num_actions), np.int8)
         observe_hands(b.states, rows, dealt, HANDS, b.switches, b.layout.num_seats, b.layout.max_quantity, seen, masks)
         return seen, masks
-
-
-def infostate(batch: Batch, row: int, hand: npt.NDArray[np.int8]) -> str:
-    """The information state of the seat to act in a row, if it held ``hand``, as ``Game.infostate_key`` prints it."""
-    s = batch.states[row]
-    seat, n = int(s["seat"]), batch.num_seats
-    dealt = [[1] * int(d) for d in batch.dice[row]]
-    dealt[seat] = [f + 1 for f in range(MAX_FACES) for _ in range(hand[f])]
-    game = Game.from_hands(
-        batch.variant, dealt, opener=int(s["opener"]), palifico=bool(s["is_palifico"]), total_at_start=int(s["total_at_start"]),
-        bids=[int(b) for b in s["bids"][: s["num_bids"]]], palifico_spent=np.flatnonzero(s["palifico_spent"][:n]).tolist(),
-    )  # fmt: skip
-    while game.in_calza_window and (game.seat != seat or s["phase"] == Phase.BID):
-        game.act("pass")
-    return game.infostate_key(seat)

@@ -22,6 +22,7 @@ from perudo_env.engine.actions import CALZA, DUDO, PACO, PASS, bid_id
 from perudo_env.engine.jit import kernel
 from perudo_env.engine.rules import apply, dice_in_play, round_return
 from perudo_env.engine.state import copied
+from perudo_env.game.asking import ask, places
 from perudo_env.policy import Policy
 
 CHUNK = 32768  # about how many games are played on at once
@@ -216,7 +217,7 @@ class Lookahead:
                 doubt.act(np.full(games.size, int(DUDO)))
                 doubted[games] = self.pay(doubt.states, me[games])
             if played < self.effort.longest:
-                actions = self.policy.act(batch.observe(left), masks, rng)
+                actions = ask(self.policy, batch.observe(left), masks, rng, places(batch, left))
             else:
                 actions = np.where(masks[:, DUDO], DUDO, PASS)
             batch.act(actions, left)

@@ -24,6 +24,7 @@ from perudo_env.engine.actions import CALZA, DUDO, FIRST_BID, PASS, quantity_of
 from perudo_env.engine.batch import Batch, deal_row, open_row
 from perudo_env.engine.state import Phase
 from perudo_env.engine.variant import MAX_STARTING_DICE, Variant, as_variant, highest_quantity, table_size
+from perudo_env.game.asking import ask_probs
 from perudo_env.policy import Int8Array, Policy, SampledPolicy
 
 STRENGTH = np.arange(MAX_STARTING_DICE + 1.0) ** 2.5
@@ -61,7 +62,7 @@ class SearchPolicy(SampledPolicy):
 
     def probs(self, observations: Int8Array, masks: Int8Array) -> FloatArray:
         """The agent's probabilities, tilted by what the search finds; its own where dice counts are hidden or nothing is to choose."""
-        out = np.array(self.policy.probs(observations, masks), np.float64)
+        out = ask_probs(self.policy, observations, masks).copy()
         counts_hidden = read_all(observations, masks)["counts_hidden"]
         for i in np.flatnonzero((counts_hidden == 0) & (masks.sum(axis=1) > 1)):
             out[i] = self._tilted(observations[i], masks[i], out[i])

@@ -26,8 +26,9 @@ import numpy as np
 
 from perudo_env.engine.actions import ACTIONS
 from perudo_env.engine.batch import check_max_rounds, starting_dice
+from perudo_env.engine.clauses import IllegalActionError, action_id
 from perudo_env.engine.observation import layout
-from perudo_env.engine.variant import MAX_SEATS, MAX_STARTING_DICE, MIN_SEATS, Variant, parse_variant, table_size
+from perudo_env.engine.variant import MAX_SEATS, MAX_STARTING_DICE, MIN_SEATS, Variant, parse_variant, table_size, whole
 from perudo_env.game.events import Hands
 from perudo_env.game.game import Game
 
@@ -158,8 +159,8 @@ class PerudoGame(pyspiel.Game):
 
 def read_table(params: dict[str, Any]) -> Table:
     """The table that OpenSpiel's parameters describe; raises ``ValueError`` naming the one at fault."""
-    name, _, rest = str(params.get("variant", "liars_dice")).partition(":")
-    variant = parse_variant(f"{name}:{rest.replace(';', ',').replace(':', '=')}")
+    name, colon, rest = str(params.get("variant", "liars_dice")).partition(":")
+    variant = parse_variant(name + colon + rest.replace(";", ",").replace(":", "="))
     text = str(params.get("dice", ""))
     if text:
         try:
@@ -237,6 +238,19 @@ class PerudoState(pyspiel.State):
 
     def _legal_actions(self, player: int) -> list[int]:
         return [int(action) for action in np.flatnonzero(self.game.action_mask(player))]
+
+    def apply_action(self, action: Any) -> None:
+        """Play an action id, or an outcome of chance: a whole number of any kind.
+
+        Raises ``IllegalActionError`` for anything else, and changes nothing; OpenSpiel by itself would play 3.7 as 3.
+        """
+        if self.is_chance_node():
+            number = whole(action)
+            if number not in dict(self.chance_outcomes()):
+                raise IllegalActionError(f"{action!r} is not an outcome of this chance node: see chance_outcomes()")
+        else:
+            number = action_id(action, self.game.num_actions)
+        super().apply_action(number)
 
     def _apply_action(self, action: int) -> None:
         if self.chooses_opener:

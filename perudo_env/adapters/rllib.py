@@ -31,7 +31,7 @@ class PerudoMultiAgentEnv(MultiAgentEnv):
 
     An observation is ``Dict(observations=Box, action_mask=Box)``, both float32 and 0 or 1: the names and the dtype that
     RLlib's own action-masking module reads. A step returns the next seat to act and, with their last observation, the
-    agents that have ended. An illegal action raises ``IllegalActionError`` unless ``illegal="terminate"``.
+    agents that have ended. Actions are taken, and refused, as by ``raw_env``.
     """
 
     def __init__(self, config: Mapping[str, Any] | None = None) -> None:

@@ -66,6 +66,7 @@ class Sb3Door(VecEnv):
         self._lengths[:] = take(arrays, "lengths", self._lengths, 0)
         if (env.batch.seat != env.learner).any():
             raise ValueError("learner should name the seats to act")
+        env.steps[:], env.dealt = self._lengths, True
         self._masks = env.action_masks()
         return network_inputs(env.batch.observe(viewers=env.learner), self._masks)
 
@@ -107,11 +108,11 @@ class Sb3Door(VecEnv):
         return attr_name in ("action_masks", "render_mode")
 
     def get_attr(self, attr_name: str, indices: Any = None) -> list[Any]:
-        """An attribute per env."""
+        """An attribute of each env, or of those of ``indices``."""
         if attr_name == "action_masks":
-            return list(self._masks)
+            return self._of(self._masks, indices)
         if attr_name == "render_mode":
-            return [None] * self.num_envs
+            return self._of([None] * self.num_envs, indices)
         raise AttributeError(f"the tables have no attribute {attr_name!r}")
 
     def set_attr(self, attr_name: str, value: Any, indices: Any = None) -> None:
@@ -119,11 +120,15 @@ class Sb3Door(VecEnv):
         raise AttributeError(f"{attr_name!r} cannot be set: the tables are one batch")
 
     def env_method(self, method_name: str, *method_args: Any, indices: Any = None, **method_kwargs: Any) -> list[Any]:
-        """Only ``action_masks``."""
+        """Only ``action_masks``, of each env, or of those of ``indices``."""
         if method_name != "action_masks":
             raise AttributeError(f"the tables have no method {method_name!r}")
-        return list(self._masks)
+        return self._of(self._masks, indices)
 
     def env_is_wrapped(self, wrapper_class: Any, indices: Any = None) -> list[bool]:
         """Never; episodes are reported in the infos as a Monitor would."""
-        return [False] * self.num_envs
+        return self._of([False] * self.num_envs, indices)
+
+    def _of(self, values: Sequence[Any] | npt.NDArray[Any], indices: Any) -> list[Any]:
+        """The values of the envs that ``indices`` names as SB3 does: None for all, a number, or several."""
+        return [values[i] for i in self._get_indices(indices)]

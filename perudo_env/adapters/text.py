@@ -6,7 +6,8 @@ from typing import Any
 
 from perudo_env.adapters.prompt import least_raise, prompt, rules_text
 from perudo_env.adapters.speech import hear
-from perudo_env.engine.actions import DUDO, PASS, Action
+from perudo_env.engine.actions import ACTIONS, DUDO, PASS, Action
+from perudo_env.engine.clauses import action_id
 from perudo_env.engine.variant import Variant, as_variant, is_whole
 from perudo_env.envs.arguments import one_of
 from perudo_env.game.clauses import LANGUAGES
@@ -72,9 +73,11 @@ class TextEnv:
         rules, past = self._rules, self.past_rounds
         return self._seat(), prompt(self.game, rules, self.language, past_rounds=past, error=self._error)
 
-    def step(self, action: str) -> tuple[bool, dict[str, Any]]:
+    def step(self, action: Any) -> tuple[bool, dict[str, Any]]:
         """Play what the seat to act answers; returns whether the game is over, and what came of it.
 
+        The answer is text (None: nothing was said), or an action id, a whole number of any kind; what is neither raises
+        ``IllegalActionError``.
         The info holds ``player_id``, ``action`` (what was played, as text like ``5x3``; None where the seat is asked
         again), ``error`` (why the answer was refused, or None), ``fallback`` (whether the game chose for it) and
         ``events``, sentences.
@@ -115,10 +118,11 @@ class TextEnv:
             raise RuntimeError("the game is over: call close() for the rewards, or reset()")
         return seat
 
-    def _understood(self, answer: str) -> tuple[Action | None, str | None]:
+    def _understood(self, answer: Any) -> tuple[Action | None, str | None]:
         """The action that an answer says, or why it cannot be played."""
         try:
-            said = hear(answer, self.language)
+            spoken = answer is None or isinstance(answer, str)
+            said = hear(answer, self.language) if spoken else ACTIONS[action_id(answer, self.game.num_actions)]
         except NotationError as error:
             return None, str(error)
         why = self.game.why_illegal(said, self.language)

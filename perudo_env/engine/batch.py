@@ -15,7 +15,7 @@ import numpy.typing as npt
 
 from perudo_env.engine.actions import num_actions
 from perudo_env.engine.checks import check_states
-from perudo_env.engine.clauses import IllegalActionError, explain
+from perudo_env.engine.clauses import IllegalActionError, action_id, explain
 from perudo_env.engine.jit import announce_compilation, kernel
 from perudo_env.engine.observation import Layout, encode, encode_switches, layout
 from perudo_env.engine.rng import below, mix, next_seed
@@ -276,9 +276,13 @@ def check_max_rounds(max_rounds: Any) -> int:
 
 
 def _room(out: Int8Array | None, num_rows: int, width: int) -> Int8Array:
-    """``out``, or a new int8 array; a wrong shape is a ``ValueError``, for the kernels check no bounds."""
+    """``out``, or a new int8 array; raises ``ValueError`` for one that cannot be written, since the kernels check no bounds."""
     if out is None:
         return np.empty((num_rows, width), np.int8)
+    if not isinstance(out, np.ndarray) or out.dtype != np.int8:
+        raise ValueError(f"out is {getattr(out, 'dtype', type(out).__name__)}: give an int8 array")
+    if not out.flags.writeable:
+        raise ValueError("out is read-only: give an array that may be written")
     if out.shape != (num_rows, width):
         raise ValueError(f"out has shape {out.shape}: this table needs {(num_rows, width)}")
     return out
@@ -443,9 +447,11 @@ class Batch:
     def act(self, actions: npt.ArrayLike, rows: npt.ArrayLike | None = None) -> npt.NDArray[np.bool_]:
         """Play one action id per game, or per row of ``rows``; returns which rounds that ended. Finished games stand still.
 
-        Raises ``IllegalActionError``, naming the first game at fault, and changes nothing.
+        An array of integers, or a sequence of whole numbers of any kind. Raises ``IllegalActionError``, naming the first
+        game at fault, and changes nothing.
         """
-        where, ids = self._where(rows), np.asarray(actions)
+        where = self._where(rows)
+        ids = self._ids(actions, where)
         if ids.shape != where.shape or ids.dtype.kind not in "ui":
             raise IllegalActionError(
                 f"actions of shape {ids.shape} and type {ids.dtype}: give {where.size} whole numbers, one action id per game"
@@ -463,6 +469,18 @@ class Batch:
             )
             raise IllegalActionError(f"game {where[bad]}: {why}")
         return ended
+
+    def _ids(self, actions: npt.ArrayLike, where: npt.NDArray[np.int64]) -> npt.NDArray[Any]:
+        """Actions as an array; those of a list are asked one by one, since NumPy would make one type of them all."""
+        if not isinstance(actions, list | tuple) or len(actions) != where.size:
+            return np.asarray(actions)
+        ids, over = np.zeros(where.size, np.int64), self.is_over[where]
+        for k, action in enumerate(actions):
+            try:
+                ids[k] = 0 if over[k] else action_id(action, self.num_actions)
+            except IllegalActionError as error:
+                raise IllegalActionError(f"game {where[k]}: {error}") from None
+        return ids
 
     def _where(self, rows: npt.ArrayLike | None) -> npt.NDArray[np.int64]:
         if rows is None:

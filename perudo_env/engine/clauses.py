@@ -2,14 +2,30 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from perudo_env.engine.actions import ACTIONS, FIRST_BID, Action, face_of, quantity_of
 from perudo_env.engine.rules import Reason, max_quantity, why_illegal
+from perudo_env.engine.variant import whole
 
 
 class IllegalActionError(ValueError):
     """The action is illegal now; the message names the clause, and the game is unchanged."""
+
+
+def action_id(action: Any, num_actions: int) -> int:
+    """An action id of a table with ``num_actions``, from a whole number of any kind.
+
+    Raises ``IllegalActionError`` for what is none (3.0, a bool, an array of one) and for what is out of range.
+    """
+    number = action if type(action) is int else whole(action)
+    if number is None:
+        raise IllegalActionError(f"{action!r} is not an action id: use a whole number from 0 to {num_actions - 1}")
+    if not 0 <= number < num_actions:
+        raise IllegalActionError(f"{number} is not an action id of this table: use 0 to {num_actions - 1}")
+    return number
 
 
 # {a} the action, {s} the standing bid, {q}/{f} its quantity and face, {n} a number the clause speaks of

@@ -7,8 +7,12 @@ generator, so that a row of a batch plays as the same game alone. Faces are 1..6
 
 from __future__ import annotations
 
+import os
+from contextlib import suppress
 from enum import IntEnum
 from functools import cache
+from math import inf
+from pathlib import Path
 
 import numpy as np
 
@@ -89,8 +93,32 @@ def _blank(variant: Variant, num_seats: int, total_at_start: int, max_rounds: in
 def new_states(
     variant: Variant, num_seats: int, total_at_start: int, max_rounds: int, num_games: int = 1
 ) -> np.ndarray:
-    """Records of games yet to begin: the switches, the seats, T0 and the limit of rounds are written."""
-    return np.frombuffer(bytearray(_blank(variant, num_seats, total_at_start, max_rounds) * num_games), STATE)
+    """Records of games yet to begin: the switches, the seats, T0 and the limit of rounds are written.
+
+    Raises ``ValueError`` for more games than the machine's memory can hold.
+    """
+    size = num_games * STATE.itemsize
+    # asked first: a system that promises more memory than it has ends the process later
+    free = _free_memory() if size > 2**30 else size
+    try:
+        if size > free:
+            raise MemoryError
+        return np.frombuffer(bytearray(_blank(variant, num_seats, total_at_start, max_rounds)) * num_games, STATE)
+    except (MemoryError, OverflowError):
+        raise ValueError(
+            f"num_games = {num_games} needs {size // 10**9:,} GB of memory: this machine has room for fewer than "
+            f"{int(min(free, size) // STATE.itemsize):,} games now"
+        ) from None
+
+
+def _free_memory() -> float:
+    """Bytes that are to be had now, as far as the system tells; else infinite."""
+    with suppress(OSError, ValueError, StopIteration):
+        lines = Path("/proc/meminfo").read_text(encoding="ascii").splitlines()
+        return 1024 * int(next(line for line in lines if line.startswith("MemAvailable:")).split()[1])
+    with suppress(AttributeError, OSError, ValueError):
+        return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+    return inf
 
 
 def copied(states: np.ndarray) -> np.ndarray:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, fields, replace
 from difflib import get_close_matches
+from operator import index
 from typing import Any
 
 import numpy as np
@@ -154,17 +155,13 @@ RULE_TEXTS = ("classic", "pascal", "box", "marquoir", "evening")
 
 
 def variant(base: str | Variant = "classic", **overrides: Any) -> Variant:
-    """A preset with switches overridden: ``variant("box", calza="anyone")``.
+    """A variant, or the text of one, with switches overridden: ``variant("box:starting_dice=3", calza="anyone")``.
 
     Raises ``ValueError`` for an unknown preset or switch (with the nearest known name), a value that a switch does
-    not have, or switches that contradict each other.
+    not have, a text that says a switch twice or says none after a colon, or switches that contradict each other.
     """
     if isinstance(base, str):
-        if base not in VARIANTS:
-            raise ValueError(
-                f"unknown variant {shown(base)}{nearest(base, VARIANTS)}: use one of {', '.join(VARIANTS)}"
-            )
-        base = VARIANTS[base]
+        base = parse_variant(base)
     elif not isinstance(base, Variant):
         raise ValueError(f"{shown(base)} is not a variant: use a name ({', '.join(VARIANTS)}) or a Variant")
     for key in overrides:
@@ -177,24 +174,24 @@ def variant(base: str | Variant = "classic", **overrides: Any) -> Variant:
 
 def parse_variant(text: str) -> Variant:
     """Read ``classic`` or ``box:calza=anyone,starting_dice=3``; raises ``ValueError`` like :func:`variant`."""
-    name, _, rest = text.partition(":")
+    name, colon, rest = text.partition(":")
+    if name != "custom" and name not in VARIANTS:
+        raise ValueError(f"unknown variant {shown(name)}{nearest(name, VARIANTS)}: use one of {', '.join(VARIANTS)}")
     overrides: dict[str, Any] = {}
-    for item in filter(None, rest.split(",")):
+    for item in rest.split(",") if colon else ():
         key, equals, word = item.partition("=")
         if not equals:
             raise ValueError(f"{shown(item)} in variant {shown(text)} is not of the form switch=value")
+        if key in overrides:
+            raise ValueError(f"variant {shown(text)} says {key} twice: say it once")
         values = switch_values(key) if key in SWITCHES else ()
         overrides[key] = next((v for v in values if str(v).lower() == word.lower()), word)
-    if name == "custom":
-        return variant(Variant(), **overrides)
-    return variant(name, **overrides)
+    return variant(VARIANTS.get(name, Variant()), **overrides)
 
 
 def as_variant(value: str | Variant) -> Variant:
     """A ``Variant`` from itself or from its text, for arguments that take either."""
-    if isinstance(value, Variant):
-        return value
-    return parse_variant(value) if isinstance(value, str) else variant(value)
+    return value if isinstance(value, Variant) else variant(value)
 
 
 def shown(value: Any, most: int = 80) -> str:
@@ -212,6 +209,17 @@ def nearest(word: str, known: Any) -> str:
 def is_whole(value: Any) -> bool:
     """Whether a value is a whole number: a Python or NumPy integer, and no bool."""
     return isinstance(value, int | np.integer) and not isinstance(value, bool)
+
+
+def whole(value: Any) -> int | None:
+    """One whole number of any kind as an ``int``: Python's, NumPy's, or an array or tensor of shape ``()``; else None, for a bool too."""
+    kind = str(getattr(value, "dtype", ""))
+    if isinstance(value, bool) or "bool" in kind or getattr(value, "shape", ()) != ():
+        return None
+    try:
+        return int(index(value))
+    except TypeError:
+        return None
 
 
 def table_size(num_seats: Any) -> int:

@@ -9,15 +9,13 @@ import numpy.typing as npt
 from gymnasium import spaces
 from pettingzoo import AECEnv
 
-from perudo_env.engine.clauses import IllegalActionError
+from perudo_env.engine.clauses import IllegalActionError, action_id
 from perudo_env.engine.rng import next_seed
 from perudo_env.engine.rules import round_return
 from perudo_env.engine.variant import Variant, as_variant, table_size
 from perudo_env.envs.arguments import ELIMINATIONS, ILLEGAL, REWARDS, one_of
 from perudo_env.envs.window import Canvas
 from perudo_env.game.game import Game
-
-_TRUTHS = (bool, np.bool_)
 
 
 class PerudoAEC(AECEnv):
@@ -103,23 +101,19 @@ class PerudoAEC(AECEnv):
         return {"observation": self.game.observation(self._seats[agent]), "action_mask": self._no_mask()}
 
     def step(self, action: Any) -> None:
-        """Play the selected agent's action id; None for an agent that is out.
+        """Play the selected agent's action id, a whole number of any kind; None for an agent that is out.
 
-        An illegal one raises ``IllegalActionError`` and changes nothing, or, with ``illegal="terminate"``, ends the
-        game: the agent gets -1 and the others 0.
+        An id that is illegal now raises ``IllegalActionError`` and changes nothing, or, with ``illegal="terminate"``,
+        ends the game: the agent gets -1 and the others 0. What is no id of the table raises and changes nothing.
         """
         agent = self.agent_selection
         if self.terminations[agent] or self.truncations[agent]:
             self._was_dead_step(action)
             return
-        # a plain int, the usual case, is asked nothing more
-        if type(action) is not int and (isinstance(action, _TRUTHS) or not hasattr(action, "__index__")):
-            raise IllegalActionError(
-                f"{action!r} is not an action id: use a whole number from 0 to {self.game.num_actions - 1}"
-            )
+        number = action_id(action, self.game.num_actions)
         mask, seen = np.empty(self.game.num_actions, np.int8), np.empty(self.game.layout.size, np.int8)
         try:
-            round_ended = self.game.play(int(action), (mask, seen))
+            round_ended = self.game.play(number, (mask, seen))
         except IllegalActionError:
             if self.illegal == "raise":
                 raise

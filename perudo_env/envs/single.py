@@ -10,10 +10,11 @@ import numpy as np
 import numpy.typing as npt
 from gymnasium import spaces
 
-from perudo_env.engine.clauses import IllegalActionError
+from perudo_env.engine.clauses import IllegalActionError, action_id
 from perudo_env.engine.variant import Variant, as_variant, table_size
 from perudo_env.envs.arguments import ILLEGAL, one_of
 from perudo_env.envs.window import Canvas
+from perudo_env.game.asking import ask, seen_by
 from perudo_env.game.game import Game
 from perudo_env.policy import Policy, UniformPolicy
 
@@ -27,7 +28,9 @@ class PerudoEnv(gymnasium.Env[Int8Array, np.int64]):
     which it keeps. An observation is int8 ``(layout.size,)``, its mask stands in ``info["action_mask"]`` and
     :meth:`action_masks`. The episode ends when the learner is out or has won, with reward +1 for the win and
     -1/(n-1) for any other place (or the return of the round in a one-round variant).
-    An illegal action ends the episode with -1, or raises ``IllegalActionError`` with ``illegal="raise"``.
+    An action is an id, a whole number of any kind (an array or tensor of shape ``()`` too). One that is illegal now ends
+    the episode with -1, or raises ``IllegalActionError`` with ``illegal="raise"``. What is no id of the action space
+    raises it whatever ``illegal`` says, and changes nothing.
     """
 
     metadata = {"render_modes": ["ansi", "rgb_array", "human"], "render_fps": 2}  # noqa: RUF012 - Gymnasium's convention
@@ -85,8 +88,9 @@ class PerudoEnv(gymnasium.Env[Int8Array, np.int64]):
         """Play the learner's action id, then the others up to its next turn."""
         if self._done:
             raise RuntimeError("the episode is over: call reset() before step()")
+        number = action_id(action, self.game.num_actions)
         try:
-            self.game.act(action)
+            self.game.play(number)
         except IllegalActionError as error:
             if self.illegal == "raise":
                 raise
@@ -113,8 +117,8 @@ class PerudoEnv(gymnasium.Env[Int8Array, np.int64]):
     def _play_others(self) -> None:
         while not self._is_out and self.game.seat not in (None, self.learner):
             seat = self.game.seat
-            observation, mask = self.game.observation(seat), self.game.action_mask()
-            self.game.play(int(self._drawn[seat].act(observation[None], mask[None], self.np_random)[0]))
+            observation, mask = self.game.observation(seat)[None], self.game.action_mask()[None]
+            self.game.play(int(ask(self._drawn[seat], observation, mask, self.np_random, seen_by(self.game, seat))[0]))
 
     def _info(self) -> dict[str, Any]:
         return {"action_mask": self.action_masks(), "seat": self.learner}

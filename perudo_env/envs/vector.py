@@ -17,7 +17,9 @@ from gymnasium.vector.utils import batch_space
 
 from perudo_env.engine.batch import Batch, Int8Array
 from perudo_env.engine.observation import Layout
-from perudo_env.engine.variant import Variant
+from perudo_env.engine.variant import Variant, is_whole, whole
+from perudo_env.envs.registration import GYMNASIUM_ID
+from perudo_env.game.asking import ask, places
 from perudo_env.policy import Policy, UniformPolicy
 
 FloatArray = npt.NDArray[np.float64]
@@ -44,6 +46,23 @@ class _TableVectorEnv(VectorEnv[Any, Any, Any]):
         self.single_action_space = spaces.Discrete(self.batch.num_actions)
         self.observation_space = batch_space(self.single_observation_space, self.num_envs)
         self.action_space = batch_space(self.single_action_space, self.num_envs)
+        self.dealt = False  # whether there are games to go on with
+
+    def _begin(self, seed: Any) -> None:
+        """Seed the tables' one generator and deal them all."""
+        if seed is not None and whole(seed) is None:
+            raise ValueError(
+                f"seed = {seed!r}: all tables share one generator, so give one whole number; a seed per table is for "
+                f"gymnasium.make_vec({GYMNASIUM_ID!r}, ..., vectorization_mode='sync')"
+            )
+        super().reset(seed=None if seed is None else whole(seed))
+        self._deal(np.arange(self.num_envs))
+        self.dealt = True
+
+    def _act(self, actions: npt.ArrayLike) -> None:
+        if not self.dealt:
+            raise RuntimeError("no game yet: call reset() before step()")
+        self.batch.act(actions)
 
     def _deal(self, rows: npt.NDArray[np.int64]) -> None:
         self.batch.reset(rows, self.np_random.integers(2**63, size=rows.size, dtype=np.int64))
@@ -76,9 +95,8 @@ class SelfPlayVectorEnv(_TableVectorEnv):
     def reset(
         self, *, seed: int | None = None, options: dict[str, Any] | None = None
     ) -> tuple[Int8Array, dict[str, Any]]:
-        """Deal all tables."""
-        super().reset(seed=seed)
-        self._deal(np.arange(self.num_envs))
+        """Deal all tables; one ``seed`` fixes them all. ``options`` has no meaning here."""
+        self._begin(seed)
         return self.batch.observe(), self._info()
 
     def step(
@@ -86,7 +104,7 @@ class SelfPlayVectorEnv(_TableVectorEnv):
     ) -> tuple[Int8Array, FloatArray, BoolArray, BoolArray, dict[str, Any]]:
         """Play one action id per table."""
         acted = self.batch.seat.copy()
-        self.batch.act(actions)
+        self._act(actions)
         over, truncated = self.batch.is_over, self.batch.truncated
         done = np.flatnonzero(over)
         returns = np.zeros((self.num_envs, self.batch.num_seats))
@@ -106,7 +124,9 @@ class LearnerVectorEnv(_TableVectorEnv):
     Each game draws, for each other seat, one of ``opponents`` with ``weights`` (equal by default), which it keeps to its
     end; :meth:`add_opponent` adds one for games to come. An episode ends when the learner is out or the game is over;
     its reward is the learner's return. A finished table is dealt anew in the same step; ``infos["final_obs"]`` holds
-    the last observation of each finished one. Illegal actions raise.
+    the last observation of each finished one. ``max_episode_steps`` truncates after so many of the learner's decisions.
+    ``gymnasium.make_vec`` makes this environment; ``illegal`` and ``render_mode`` have the one value that it can do, and
+    ``vectorization_mode="sync"`` is for the others, and for a seed per table. Illegal actions raise.
     """
 
     def __init__(
@@ -120,8 +140,21 @@ class LearnerVectorEnv(_TableVectorEnv):
         dice: Sequence[int] | None = None,
         max_rounds: int | None = None,
         pad_to: Layout | None = None,
+        max_episode_steps: int | None = None,
+        illegal: str = "raise",
+        render_mode: str | None = None,
     ) -> None:
         super().__init__(num_envs, variant, num_players, dice, max_rounds, pad_to)
+        for name, value, only in (("illegal", illegal, "raise"), ("render_mode", render_mode, None)):
+            if value != only:
+                raise ValueError(
+                    f"{name} = {value!r}: many tables in one batch know {only!r} alone; single environments side by side do "
+                    f"that: gymnasium.make_vec({GYMNASIUM_ID!r}, ..., vectorization_mode='sync')"
+                )
+        if max_episode_steps is not None and (not is_whole(max_episode_steps) or max_episode_steps < 1):
+            raise ValueError(f"max_episode_steps = {max_episode_steps!r}: use None or a whole number from 1")
+        self.max_episode_steps = np.inf if max_episode_steps is None else int(max_episode_steps)
+        self.steps = np.zeros(self.num_envs, np.int64)  # the learner's decisions in this episode
         self.opponents: list[Policy] = list(opponents) or [UniformPolicy()]
         self.weights = list(weights) if weights is not None else [1.0] * len(self.opponents)
         if len(self.weights) != len(self.opponents) or min(self.weights) < 0 or sum(self.weights) <= 0:
@@ -139,20 +172,21 @@ class LearnerVectorEnv(_TableVectorEnv):
     def reset(
         self, *, seed: int | None = None, options: dict[str, Any] | None = None
     ) -> tuple[Int8Array, dict[str, Any]]:
-        """Deal all tables and play each up to its learner's first turn."""
-        super().reset(seed=seed)
-        self._deal(np.arange(self.num_envs))
+        """Deal all tables and play each up to its learner's first turn; one ``seed`` fixes them all."""
+        self._begin(seed)
         return self.batch.observe(viewers=self.learner), self._info()
 
     def step(
         self, actions: npt.NDArray[np.int64]
     ) -> tuple[Int8Array, FloatArray, BoolArray, BoolArray, dict[str, Any]]:
         """Play the learners' action ids, then the others up to each learner's next turn."""
-        self.batch.act(actions)
+        self._act(actions)
+        self.steps += 1
         self._play_others(np.arange(self.num_envs))
         out, everyone = self._learner_is_out(), np.arange(self.num_envs)
-        over = out | self.batch.is_over
-        truncated = self.batch.truncated & ~out
+        ended = out | self.batch.is_over
+        cut = ~ended & (self.steps >= self.max_episode_steps)
+        over, truncated = ended | cut, (self.batch.truncated & ~out) | cut
         rewards = np.where(over, self.batch.returns[everyone, self.learner], 0.0)
         info: dict[str, Any] = {}
         done = np.flatnonzero(over)
@@ -174,6 +208,7 @@ class LearnerVectorEnv(_TableVectorEnv):
         waiting = rows
         while waiting.size:
             super()._deal(waiting)
+            self.steps[waiting] = 0
             chance = np.array(self.weights) / sum(self.weights)
             seats = self.batch.num_seats
             self.learner[waiting] = self.np_random.integers(seats, size=waiting.size)
@@ -192,4 +227,5 @@ class LearnerVectorEnv(_TableVectorEnv):
             for i in np.unique(playing):
                 mine = rows[playing == i]
                 seen, masks = self.batch.observe(mine), self.batch.masks(mine)
-                self.batch.act(self.opponents[i].act(seen, masks, self.np_random), mine)
+                actions = ask(self.opponents[i], seen, masks, self.np_random, places(self.batch, mine))
+                self.batch.act(actions, mine)

@@ -9,6 +9,8 @@ from typing import Any
 
 from pettingzoo.utils.wrappers import AssertOutOfBoundsWrapper, OrderEnforcingWrapper, TerminateIllegalWrapper
 
+from perudo_env.engine.clauses import action_id
+
 
 def _straight(name: str) -> property:
     # Before reset() there is no _raw: the AttributeError sends Python to the wrapper's own __getattr__.
@@ -33,11 +35,18 @@ class _Straight:
 
 
 class TerminateIllegal(_Straight, TerminateIllegalWrapper):
-    """An illegal action ends the game, and whoever chose it loses it."""
+    """An action that is illegal now ends the game, and whoever chose it loses it."""
 
 
 class AssertOutOfBounds(_Straight, AssertOutOfBoundsWrapper):
-    """An action outside the action space is an ``AssertionError``."""
+    """What is no id of the action space is an ``IllegalActionError``; a whole number of any kind goes on as an ``int``."""
+
+    def step(self, action: Any) -> None:
+        """Check the action of an agent that plays, and hand it on; the environment refuses those of one that is out."""
+        agent = self.agent_selection
+        if not (self.terminations[agent] or self.truncations[agent]):
+            action = action_id(action, int(self.action_space(agent).n))
+        self.env.step(action)
 
 
 class OrderEnforcing(_Straight, OrderEnforcingWrapper):

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from perudo_env.engine.actions import ACTIONS, PASS, Action, Bid, Call, num_actions, to_id
+from perudo_env.engine.actions import ACTIONS, FIRST_BID, PASS, Action, Bid, num_actions, to_id
 from perudo_env.engine.batch import (
     Int8Array,
     act_row,
@@ -24,12 +24,12 @@ from perudo_env.engine.batch import (
     starting_dice,
     step_row,
 )
-from perudo_env.engine.clauses import IllegalActionError
+from perudo_env.engine.clauses import IllegalActionError, action_id
 from perudo_env.engine.jit import announce_compilation
 from perudo_env.engine.observation import encode_switches, layout
 from perudo_env.engine.rules import Reason, Reward
 from perudo_env.engine.state import NOBODY, Phase, copied, new_states
-from perudo_env.engine.variant import Variant, as_variant, check_total, is_whole, table_size
+from perudo_env.engine.variant import Variant, as_variant, check_total, is_whole, table_size, whole
 from perudo_env.game import notation
 from perudo_env.game.clauses import explain
 from perudo_env.game.events import Event, Hands, all_faces, faces, roll_offs, round_end, round_started, said
@@ -119,7 +119,7 @@ class Game:
         total = check_total(
             variant, num_seats, sum(map(len, given)), full if total_at_start is None else total_at_start
         )
-        for seat in palifico_spent:
+        for seat in _listed("palifico_spent", palifico_spent):
             if not is_whole(seat) or not 0 <= seat < num_seats or variant.palifico != "once":
                 raise ValueError(
                     f"palifico_spent = {tuple(palifico_spent)}: name seats 0 to {num_seats - 1}, and only where palifico = 'once'"
@@ -136,10 +136,13 @@ class Game:
         open_row(game.states, 0, opener, palifico)
         game._begin_round()
         game._deal(sorted_hands)
-        for i, bid in enumerate(bids):
-            while i > 0 and game.in_calza_window:
+        for bid in _listed("bids", bids):
+            made = game._id(Bid(*bid) if isinstance(bid, tuple | list) and len(bid) == 2 else bid)
+            if made < FIRST_BID:
+                raise ValueError(f"bids = {bids!r}: {bid!r} is no bid; play what answers them with act()")
+            while game.in_calza_window:
                 game.act(PASS)
-            game.act(Bid(*bid) if isinstance(bid, tuple | list) and len(bid) == 2 else bid)
+            game.act(made)
         return game
 
     @classmethod
@@ -315,27 +318,27 @@ class Game:
 
         Raises ``IllegalActionError`` with the clause, and changes nothing.
         """
-        action_id, seat = self._id(action), self.seat
-        ended = self.play(action_id)
+        number, seat = self._id(action), self.seat
+        if number >= self.num_actions:  # a bid beyond the table's ids: the clause says how many dice may be bid
+            raise IllegalActionError(self._clause(number, "en"))
+        ended = self.play(number)
         assert seat is not None
-        word = said(seat, ACTIONS[action_id])
+        word = said(seat, ACTIONS[number])
         return [word, *round_end(self._starts[-1][0])] if ended else [word]
 
-    def play(self, action_id: int, shown: tuple[Int8Array, Int8Array] | None = None) -> bool:
+    def play(self, action: int, shown: tuple[Int8Array, Int8Array] | None = None) -> bool:
         """:meth:`act` for programs: an action id in, whether it ended the round out.
 
         ``shown``, a mask and an observation, is overwritten by those of the next seat to act, if there is one.
         """
-        seat = self.states["seat"].item()
+        number, seat = action_id(action, self.num_actions), self.states["seat"].item()
         if shown is None:
-            result = act_row(self.states, 0, action_id)
+            result = act_row(self.states, 0, number)
         else:
-            result = step_row(
-                self.states, 0, action_id, self._switches, self.num_seats, self.layout.max_quantity, *shown
-            )
+            result = step_row(self.states, 0, number, self._switches, self.num_seats, self.layout.max_quantity, *shown)
         if result < 0:
-            raise IllegalActionError(self._clause(action_id, "en"))
-        self._played[-1].append((seat, action_id))
+            raise IllegalActionError(self._clause(number, "en"))
+        self._played[-1].append((seat, number))
         if result == 1:
             self._begin_round()
         return result == 1
@@ -343,27 +346,20 @@ class Game:
     def _id(self, action: Any) -> int:
         if isinstance(action, str):
             action = notation.parse_action(action)
-        if (
-            isinstance(action, Bid)
-            and all(map(is_whole, action))
-            and 1 <= action.quantity < 2**31
-            and 1 <= action.face <= 6
-        ):
-            return to_id(Bid(int(action.quantity), int(action.face)))
-        if isinstance(action, Call):
-            return int(action)
-        if is_whole(action):
-            if 0 <= action < self.num_actions:
-                return int(action)
-            raise IllegalActionError(f"{action!r} is not an action id of this table: use 0 to {self.num_actions - 1}")
+        if isinstance(action, Bid):
+            quantity, face = map(whole, action)
+            if quantity is not None and face is not None and 1 <= quantity < 2**31 and 1 <= face <= 6:
+                return to_id(Bid(quantity, face))
+        elif whole(action) is not None:
+            return action_id(action, self.num_actions)
         raise IllegalActionError(
             f"{action!r} is not an action: give a Bid, DUDO, CALZA, PASS, text like '5x3', or an id from 0 to {self.num_actions - 1}"
         )
 
-    def _clause(self, action_id: int, language: str) -> str | None:
-        if reason_row(self.states, 0, action_id) == Reason.LEGAL:
+    def _clause(self, number: int, language: str) -> str | None:
+        if reason_row(self.states, 0, number) == Reason.LEGAL:
             return None
-        return explain(self.states, 0, action_id, language)
+        return explain(self.states, 0, number, language)
 
     def _check_seat(self, seat: int) -> int:
         if not is_whole(seat) or not 0 <= seat < self.num_seats:
@@ -514,6 +510,12 @@ class Game:
     def __repr__(self) -> str:
         state = f"ranks={self.ranks}" if self.is_over else f"round {self.round}, seat {self.seat} to act"
         return f"<Game {self.variant}, {self.num_seats} seats, dice {self.dice}, {state}>"
+
+
+def _listed(name: str, given: Any) -> Sequence[Any]:
+    if not isinstance(given, Sequence | np.ndarray) or isinstance(given, str | bytes):
+        raise ValueError(f"{name} = {given!r} is not a list: give one, like [] or [x, y]")
+    return list(given)
 
 
 def _as_hands(hands: Sequence[Sequence[int]]) -> Hands:

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 from perudo_env.engine.actions import Action, Bid
+from perudo_env.game.asking import seen_by
 from perudo_env.game.game import Game
 from perudo_env.game.notation import format_record, parse_record
 from perudo_env.play.table import likeliest
@@ -61,5 +62,6 @@ def steps(record: str) -> Iterator[Step]:
 
 def opinion(step: Step, policy: Policy, most: int = 3) -> Opinion:
     """What ``policy`` would have done, its ``most`` likeliest actions."""
-    choices = likeliest(policy, step.game.observation(step.seat)[None], step.game.action_mask()[None])
+    seen, mask = step.game.observation(step.seat)[None], step.game.action_mask()[None]
+    choices = likeliest(policy, seen, mask, seen_by(step.game, step.seat))
     return Opinion(choices[:most], dict(choices).get(step.action, 0.0))

@@ -15,6 +15,7 @@ import numpy as np
 from perudo_env.engine.actions import ACTIONS, CALZA, PASS, Action
 from perudo_env.engine.clauses import IllegalActionError
 from perudo_env.engine.variant import Variant, as_variant
+from perudo_env.game.asking import Position, ask, ask_probs, seen_by
 from perudo_env.game.events import CalzaSaid, Event
 from perudo_env.game.game import Game
 from perudo_env.play.names import tidy
@@ -184,7 +185,11 @@ class Table:
         agent = self.players[seat].agent
         assert agent is not None
         policy, rows = self.policy(agent), _rows(self.game, seat)
-        return lambda: ACTIONS[int(policy.act(*rows, self._rng)[0])]
+        # without its hand: people at the table may read it
+        where = (
+            f"round {self.game.round}, seat {seat}, after {' '.join(str(bid) for _, bid in self.game.bids) or 'no bid'}"
+        )
+        return lambda: ACTIONS[int(ask(policy, *rows, self._rng, lambda _: where)[0])]
 
     def play_agent(self, action: Action | None = None) -> list[Event]:
         """Let the agent to act play one action, its own or what :meth:`decision` gave; returns what happened."""
@@ -228,10 +233,11 @@ class Table:
         """What :meth:`hint` tells, as a call that may run in another thread."""
         bid, awaited = self.game.standing_bid, seat in self.waiting_for
         standing = None if bid is None else chance(self.game, seat, bid)
-        rows = _rows(self._asking(seat), seat)
+        game = self._asking(seat).copy()
+        rows, where = _rows(game, seat), seen_by(game, seat)
 
         def advise() -> Hint:
-            return Hint(standing, likeliest(self.policy(agent), *rows) if awaited else ())
+            return Hint(standing, likeliest(self.policy(agent), *rows, where) if awaited else ())
 
         return advise
 
@@ -279,10 +285,12 @@ def _rows(game: Game, seat: int) -> tuple[np.ndarray, np.ndarray]:
     return game.observation(seat)[None], game.action_mask(seat)[None]
 
 
-def likeliest(policy: Policy, observations: np.ndarray, masks: np.ndarray) -> tuple[tuple[Action, float], ...]:
+def likeliest(
+    policy: Policy, observations: np.ndarray, masks: np.ndarray, position: Position | None = None
+) -> tuple[tuple[Action, float], ...]:
     """What a policy does with a batch of one, with probabilities, likeliest first; empty for an agent that states none."""
     try:
-        probs = policy.probs(observations, masks)[0]
+        probs = ask_probs(policy, observations, masks, position)[0]
     except NotImplementedError:
         return ()
     return tuple((ACTIONS[a], float(probs[a])) for a in np.argsort(-probs, kind="stable") if probs[a] > 0)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import random
 from typing import Any
 
@@ -119,17 +120,37 @@ def test_rows_that_are_no_games_are_refused(rows: Any) -> None:
     assert content(batch.states) == before
 
 
-def test_out_of_a_wrong_shape_and_viewers_that_are_no_seats_are_refused() -> None:
+def test_out_that_cannot_be_written_and_viewers_that_are_no_seats_are_refused() -> None:
     batch = mid_game()
     for call in (batch.masks, batch.observe):
         with pytest.raises(ValueError, match="shape"):
             call(out=np.zeros((4, 1), np.int8))
+        size = call().shape
+        read_only = np.zeros(size, np.int8)
+        read_only.flags.writeable = False
+        for out, message in (
+            (read_only, "read-only"), (np.zeros(size, np.float32), "float32"), (np.zeros(size, np.int64), "int64"),
+            (np.zeros(size).tolist(), "list"), (5, "int"),
+        ):  # fmt: skip
+            with pytest.raises(ValueError, match=f"out is {message}"):
+                call(out=out)
     for viewers in (3, [0, 1, 2, 300], 0.5, [True] * 4, "a"):
         with pytest.raises(ValueError, match="seats"):
             batch.observe(viewers=viewers)
-    out = np.full((4, batch.num_actions), 7, np.int8)
-    assert batch.masks(out=out) is out
-    assert set(np.unique(out)) == {0, 1}
+    wide = np.full((4, batch.num_actions + 1), 7, np.int8)
+    for out in (np.full((4, batch.num_actions), 7, np.int8), wide[:, 1:]):
+        assert batch.masks(out=out) is out
+        assert (out == batch.masks()).all()
+    assert (wide[:, 0] == 7).all()
+
+
+def test_more_games_than_memory_holds_are_refused_with_how_many_fit(monkeypatch: pytest.MonkeyPatch) -> None:
+    for num_games in (10**12, 10**400):
+        with pytest.raises(ValueError, match=r"GB of memory: this machine has room for fewer than [\d,]+ games"):
+            Batch("classic", 2, num_games)
+    monkeypatch.setattr("perudo_env.engine.state._free_memory", lambda: math.inf)  # a system that does not tell
+    with pytest.raises(ValueError, match="num_games = 1000000000000000000 needs"):
+        Batch("classic", 2, 10**18)
 
 
 def test_finished_games_stand_still_and_reset_begins_the_game_of_the_seed() -> None:

@@ -205,6 +205,47 @@ def test_illegal_action_in_a_vector_changes_nothing():
     assert (env.batch.states == before).all()
 
 
+def test_make_vec_takes_what_make_takes_or_says_which_mode_does():
+    env = gymnasium.make_vec(
+        "perudo/Perudo-v0", num_envs=4, variant="evening", max_episode_steps=3, illegal="raise", render_mode=None
+    )
+    assert isinstance(env, LearnerVectorEnv)
+    _, info = env.reset(seed=1)
+    for step in range(1, 7):
+        observations, rewards, terminated, truncated, info = env.step(info["action_mask"].argmax(axis=1))
+        assert not terminated.any(), "three decisions cost no more than three of the five dice"
+        assert truncated.all() if step % 3 == 0 else not truncated.any()
+        assert not rewards.any()
+        assert env.observation_space.contains(observations)
+    assert info["_final_obs"].all()
+    assert info["final_obs"].any(axis=1).all()
+    for refused in ({"render_mode": "ansi"}, {"illegal": "terminate"}):
+        with pytest.raises(ValueError, match="vectorization_mode='sync'"):
+            gymnasium.make_vec("perudo/Perudo-v0", num_envs=2, **refused)
+        side_by_side = gymnasium.make_vec("perudo/Perudo-v0", num_envs=2, vectorization_mode="sync", **refused)
+        first, _ = side_by_side.reset(seed=[5, 5])
+        assert (first[0] == first[1]).all()
+        side_by_side.close()
+    for wrong in (0, -1, 2.5, True):
+        with pytest.raises(ValueError, match="max_episode_steps"):
+            LearnerVectorEnv(2, max_episode_steps=wrong)
+
+
+@pytest.mark.parametrize("cls", [SelfPlayVectorEnv, LearnerVectorEnv])
+def test_a_vector_env_is_reset_first_and_by_one_seed(cls):
+    env = cls(2)
+    before = env.batch.states.tobytes()
+    for seed in ([1, 2], 1.5, True, "x"):
+        with pytest.raises(ValueError, match="vectorization_mode='sync'"):
+            env.reset(seed=seed)
+    with pytest.raises(RuntimeError, match="reset"):
+        env.step([10, 10])
+    assert env.batch.states.tobytes() == before
+    one, _ = env.reset(seed=3)
+    again, _ = env.reset(seed=np.array(3))
+    assert (one == again).all()
+
+
 def test_weights_are_checked():
     with pytest.raises(ValueError, match="weights"):
         LearnerVectorEnv(2, opponents=[pe.UniformPolicy()], weights=[1.0, 2.0])

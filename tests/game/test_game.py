@@ -172,6 +172,8 @@ REFUSED = [
     (lambda: Game.from_hands("classic", [[1], [2]], bids=[(1, 2), (1, 2)]), ("1x2 over 1x2",)),
     (lambda: Game.from_hands("classic", [[1], [2]], bids=[(1,)]), ("(1,)",)),
     (lambda: Game.from_hands("classic", [[1], [2]], bids=["1y2"]), ("1y2",)),
+    *[((lambda b=b: Game.from_hands("classic", [[1], [2]], bids=b)), ("bids = ", repr(b))) for b in (5, None, "1x2", ["1x2", "dudo"], ["1x2", pe.CALZA], [0])],
+    *[((lambda s=s: Game.from_hands("evening", [[1], [2]], palifico_spent=s)), ("palifico_spent = ",)) for s in (5, None, "0")],
     *[((lambda s=s: Game("classic", 2, seed=0).hand(s)), ("seat", "0 to 1")) for s in (2, -1, 0.0, True, None)],
     *[((lambda s=s: Game("classic", 2, seed=0).observation(s)), ("seat", "0 to 1")) for s in (2, -1, 0.0, True, None)],
 ]  # fmt: skip

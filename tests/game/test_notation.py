@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import perudo_env as pe
-from perudo_env import Bid, Game, NotationError
+from perudo_env import Bid, Game, NotationError, perudo_v0
 from perudo_env.engine.actions import ACTIONS as ALL_ACTIONS
 from perudo_env.engine.actions import MAX_QUANTITY, to_id
 from perudo_env.engine.variant import parse_variant
@@ -109,6 +109,33 @@ def test_variants_print_and_read_back(seed: int) -> None:
     v = random_variant(random.Random(seed))
     assert parse_variant(str(v)) == v
     assert str(parse_variant(str(v))) == str(v)
+
+
+def test_every_door_reads_the_text_of_a_variant_alike() -> None:
+    """``pe.variant`` reads what the environments read, and overrides it; a text that says a switch twice, or none, is none."""
+    v = pe.variant("marquoir:starting_dice=3")
+    assert v == parse_variant("marquoir:starting_dice=3") == Game("marquoir:starting_dice=3").variant
+    assert (str(v), v) == ("marquoir:starting_dice=3", pe.variant("marquoir", starting_dice=3))
+    assert str(pe.variant("box:calza=anyone,starting_dice=3", calza="off")) == "box:starting_dice=3"
+    assert pe.variant("custom:calza=anyone") == pe.Variant(calza="anyone")
+    for text, message in {
+        "classic:calza=anyone,calza=off": "says calza twice",
+        "classic:calza=off,calza=off": "says calza twice",
+        "classic:": "'' in variant 'classic:' is not of the form",
+        "classic:,": "not of the form",
+        "classic:calza=off,": "not of the form",
+        ":calza=off": "unknown variant ''",
+        "clasic:calza=off": "'clasic' .did you mean 'classic'",
+    }.items():
+        for door in (
+            pe.variant,
+            parse_variant,
+            Game,
+            perudo_v0.raw_env,
+            lambda t: Game.replay(f"perudo/1 {t} seed=1\n1/1 opener=0"),
+        ):
+            with pytest.raises(ValueError, match=message):
+                door(text)
     assert eval(repr(v), {"Variant": pe.Variant}) == v
 
 

@@ -7,9 +7,11 @@ import pickle
 from itertools import pairwise
 from pathlib import Path
 
+import gymnasium
 import numpy as np
 import pytest
 import torch
+from sb3_contrib import MaskablePPO
 from sb3_contrib.common.maskable.distributions import MaskableCategorical
 from sb3_contrib.common.maskable.utils import get_action_masks, is_masking_supported
 from stable_baselines3.common.vec_env import VecEnv
@@ -93,6 +95,22 @@ def test_a_missing_or_broken_file_is_named(tmp_path: Path) -> None:
 # ---------------------------------------------------------------------------------------------- door and pool
 
 
+def test_the_predict_loop_of_sb3_contrib_plays_the_gymnasium_env() -> None:
+    """Its documentation's own: for one observation, ``predict`` gives an array of shape ``()``."""
+    env = gymnasium.make("perudo/Perudo-v0", variant="marquoir:starting_dice=2")
+    model = MaskablePPO("MlpPolicy", env, n_steps=8, batch_size=8, policy_kwargs={"net_arch": [8]}, seed=1)
+    obs, info = env.reset(seed=1)
+    rewards: list[float] = []
+    while len(rewards) < 20:
+        action, _states = model.predict(obs, action_masks=get_action_masks(env))
+        obs, reward, terminated, truncated, info = env.step(action)
+        assert "illegal_action" not in info
+        if terminated or truncated:
+            rewards.append(float(reward))
+            obs, info = env.reset()
+    assert set(rewards) == {-1.0, 1.0}, "some are won"
+
+
 def test_the_door_gives_masks_without_asking_each_env() -> None:
     door = Sb3Door(LearnerVectorEnv(6, VARIANT, 2))
     assert isinstance(door, VecEnv)
@@ -113,6 +131,26 @@ def test_the_door_gives_masks_without_asking_each_env() -> None:
             episodes += 1
         assert (rewards[~done] == 0).all()
     assert episodes > 10
+
+
+def test_the_door_answers_for_the_envs_that_are_named() -> None:
+    door = Sb3Door(LearnerVectorEnv(4, VARIANT, 2))
+    door.reset()
+    masks = door.action_masks()
+    for indices, rows in (
+        (None, [0, 1, 2, 3]),
+        (2, [2]),
+        ([3, 1], [3, 1]),
+        (range(1), [0]),
+        (np.array([1, 2]), [1, 2]),
+        ([], []),
+    ):
+        for found in (door.env_method("action_masks", indices=indices), door.get_attr("action_masks", indices)):
+            assert [mask.tolist() for mask in found] == masks[rows].tolist()
+        assert door.get_attr("render_mode", indices) == [None] * len(rows)
+        assert door.env_is_wrapped(gymnasium.Wrapper, indices) == [False] * len(rows)
+    with pytest.raises(IndexError):
+        door.env_method("action_masks", indices=4)
 
 
 def test_snapshots_stay_as_they_were_and_chances_are_shared_out() -> None:

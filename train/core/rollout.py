@@ -12,6 +12,7 @@ import numpy.typing as npt
 from perudo_env.engine.batch import Batch
 from perudo_env.engine.observation import Layout
 from perudo_env.engine.variant import Variant, as_variant, table_size
+from perudo_env.game.asking import ask, places
 from perudo_env.policy import Policy
 
 CHUNK = 4096
@@ -111,7 +112,7 @@ def _steps(
         for number, policy in enumerate(policies):
             mine = np.flatnonzero(acting == number)
             if mine.size:
-                actions[mine] = policy.act(seen[mine], masks[mine], rng)
+                actions[mine] = ask(policy, seen[mine], masks[mine], rng, places(batch, rows[mine]))
         batch.act(actions, rows)
         left = rows[~batch.is_over[rows]]
         yield rows.size - left.size, rows, actions

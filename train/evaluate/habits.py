@@ -16,6 +16,7 @@ from agents.core.features import bid_chances
 from perudo_env.engine.actions import CALZA, DUDO, FIRST_BID
 from perudo_env.engine.observation import layout
 from perudo_env.engine.variant import MAX_STARTING_DICE, Variant
+from perudo_env.game.asking import ask
 from perudo_env.policy import Int8Array, Policy
 from train.core.rollout import play
 from train.evaluate.statistics import Estimate, share_estimate
@@ -50,7 +51,7 @@ class Tally:
 
     def act(self, observations: Int8Array, masks: Int8Array, rng: np.random.Generator) -> npt.NDArray[np.int64]:
         """The policy's actions."""
-        actions = self.policy.act(observations, masks, rng)
+        actions = ask(self.policy, observations, masks, rng)
         dice = self.layout.get(observations, "hand").sum(axis=(1, 2), dtype=np.int64)
         holds = bid_chances(observations, masks).holds.reshape(len(actions), -1)
         bids = actions >= FIRST_BID

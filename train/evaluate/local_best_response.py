@@ -29,6 +29,7 @@ from agents.search.hand_beliefs import HandBeliefs
 from agents.search.lookahead import Effort, Lookahead, last_returns
 from perudo_env.engine.batch import Batch, open_row
 from perudo_env.engine.variant import Variant, as_variant, parse_variant, table_size
+from perudo_env.game.asking import ask_probs, places
 from perudo_env.game.printing import printing
 from perudo_env.policy import Policy, sample
 from train.core.progress import progress
@@ -130,7 +131,8 @@ def play_alone(policy: Policy, batch: Batch, rng: np.random.Generator) -> Batch:
     """Play all games to the end, the policy in every seat."""
     rows = np.flatnonzero(~batch.is_over)
     while rows.size:
-        batch.act(sample(policy.probs(batch.observe(rows), batch.masks(rows)), rng), rows)
+        probs = ask_probs(policy, batch.observe(rows), batch.masks(rows), places(batch, rows))
+        batch.act(sample(probs, rng), rows)
         rows = rows[~batch.is_over[rows]]
     return batch
 

@@ -7,13 +7,14 @@ import time
 import numpy as np
 import numpy.typing as npt
 
+from perudo_env.game.asking import action_ids
 from perudo_env.policy import Int8Array, Policy, UniformPolicy
 
 
 class Guard:
     """Plays as another policy; an illegal action is counted, and a legal one, drawn uniformly, played instead.
 
-    Raises ``ValueError`` only for an answer that is not one whole number per row.
+    Raises ``AnswerError`` only for an answer that is not one whole number per row, or drawn from no distribution.
     """
 
     def __init__(self, policy: Policy) -> None:
@@ -26,18 +27,13 @@ class Guard:
         legal = masks == 1
         shown = observations.copy(), masks.copy()  # which the policy may write into
         begun, cpu_begun = time.perf_counter(), time.process_time()
-        actions = np.asarray(self.policy.act(*shown, rng))
+        given = self.policy.act(*shown, rng)
         self.seconds += time.perf_counter() - begun
         self.cpu_seconds += time.process_time() - cpu_begun
         self.decisions += len(legal)
-        if actions.shape != (len(legal),) or actions.dtype.kind not in "iu":
-            raise ValueError(
-                f"act gave an array of shape {actions.shape} and type {actions.dtype} for {len(legal)} positions: give one "
-                "action id, a whole number, for each"
-            )
+        actions = action_ids(given, len(legal), self.policy)
         known = (actions >= 0) & (actions < legal.shape[1])
         bad = np.flatnonzero(~(known & legal[np.arange(len(legal)), np.where(known, actions, 0)]))
-        actions = actions.astype(np.int64)
         if bad.size:
             self.illegal += bad.size
             actions[bad] = UniformPolicy().act(observations[bad], masks[bad], rng)

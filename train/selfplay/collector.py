@@ -19,6 +19,7 @@ from perudo_env.engine.batch import Batch
 from perudo_env.engine.jit import kernel
 from perudo_env.engine.state import Phase
 from perudo_env.engine.variant import MAX_SEATS, Variant
+from perudo_env.game.asking import ask, places
 from perudo_env.policy import Policy, sample
 from train.selfplay.critic_features import all_dice
 from train.selfplay.values import ContinuationValues, RoundStates
@@ -155,7 +156,7 @@ class Collector:
             if number != LEARNER:
                 mine = np.flatnonzero(acting == number)
                 policy = self.opponents(int(number), tables.variant, tables.num_seats)
-                actions[mine] = policy.act(seen[mine], masks[mine], self.rng)
+                actions[mine] = ask(policy, seen[mine], masks[mine], self.rng, places(batch, rows[mine]))
         mine = np.flatnonzero(acting == LEARNER)
         return actions, (mine, rows[mine], seen[mine], masks[mine])
 

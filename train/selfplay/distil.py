@@ -24,6 +24,7 @@ import agents as registry
 from agents.learned import relative
 from agents.learned.neural import RelativePolicy
 from perudo_env.engine.jit import kernel
+from perudo_env.game.asking import ask_probs, places
 from perudo_env.game.printing import printing
 from perudo_env.policy import Policy, sample
 from train.core.config import Count, Part, Rate, Section, Share, Widths
@@ -142,7 +143,7 @@ class Distiller:
         found: list[tuple[npt.NDArray[Any], ...]] = []
         while rows.size:
             seen, masks = batch.observe(rows), batch.masks(rows)
-            probs = teacher.probs(seen, masks)
+            probs = ask_probs(teacher, seen, masks, places(batch, rows))
             encoded = relative.encode(seen, masks)
             cells = np.empty((rows.size, relative.NUM_CELLS), np.float32)
             gather_rows(probs, encoded.cells, cells)

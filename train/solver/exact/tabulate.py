@@ -5,13 +5,13 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from agents.core.probs import check_probs
 from agents.tabular.public_tree import Graph, PublicTree, bids_of_node, descend, hands, round_record
 from perudo_env.engine.actions import ACTIONS, Call, num_actions
 from perudo_env.engine.jit import kernel
 from perudo_env.engine.observation import encode, encode_switches, layout
 from perudo_env.engine.rules import fill_mask
 from perudo_env.engine.state import Phase
+from perudo_env.game.asking import ask_probs
 from perudo_env.game.game import Game
 from perudo_env.policy import Policy
 
@@ -136,9 +136,12 @@ class Asker:
             self.states, said, length, at, self.seat, int(phase), self.hands, held, self.switches, self.look.num_seats,
             self.look.max_quantity, observations, masks,
         )  # fmt: skip
-        probs = np.asarray(self.policy.probs(observations, masks), np.float64)
-        check_probs(probs, masks, lambda k: self.infostate(said[at[k], : length[at[k]]], self.hands[held[k]], phase))
-        return probs
+
+        def position(k: int) -> str:
+            found = self.infostate(said[at[k], : length[at[k]]], self.hands[held[k]], phase)
+            return f"the information state {found!r}"
+
+        return ask_probs(self.policy, observations, masks, position)
 
     def infostate(self, said: IntArray, hand: npt.NDArray[np.int8], phase: Phase) -> str:
         """The information state after some bids with a hand, face counts, as ``Game.infostate_key`` prints it."""
