@@ -1,8 +1,8 @@
-"""The SB3 door: our vector env as a stable-baselines3 ``VecEnv``, with its masks at hand."""
+"""The Stable-Baselines3 adapter: a ``LearnerVectorEnv`` as a ``VecEnv``, with its masks at hand."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -10,20 +10,26 @@ import numpy.typing as npt
 from gymnasium import spaces
 from stable_baselines3.common.vec_env import VecEnv
 
-from agents.learned.neural import input_size, network_inputs
 from perudo_env.envs.vector import LearnerVectorEnv
-from train.core.state import take
+
+Features = Callable[[npt.NDArray[np.int8], npt.NDArray[np.int8]], npt.NDArray[np.float32]]
+"""(observations, masks) -> what a network is fed, float32 ``(batch, width)``, 0 to 1."""
 
 
-class Sb3Door(VecEnv):
-    """A ``LearnerVectorEnv`` for SB3: float32 network inputs, masks from :meth:`action_masks`, in one process.
+def as_they_are(observations: npt.NDArray[np.int8], masks: npt.NDArray[np.int8]) -> npt.NDArray[np.float32]:
+    """The observations, as float32."""
+    return observations.astype(np.float32)
+
+
+class Sb3VecEnv(VecEnv):
+    """A ``LearnerVectorEnv`` for SB3: float32 ``features``, masks from :meth:`action_masks`, in one process.
 
     sb3-contrib asks ``env_method("action_masks")`` per env; the answer comes from the batch, without a loop over envs.
     """
 
-    def __init__(self, env: LearnerVectorEnv) -> None:
-        self.env = env
-        shape = (input_size(env.batch.layout),)
+    def __init__(self, env: LearnerVectorEnv, features: Features = as_they_are) -> None:
+        self.env, self.features = env, features
+        shape = features(env.batch.observe([0]), env.batch.masks([0])).shape[1:]
         super().__init__(env.num_envs, spaces.Box(0.0, 1.0, shape, np.float32), spaces.Discrete(env.batch.num_actions))
         self._seed: int | None = None
         self._masks = np.zeros((env.num_envs, env.batch.num_actions), np.int8)
@@ -40,35 +46,17 @@ class Sb3Door(VecEnv):
         self._seed = None
         self._masks = info["action_mask"]
         self._lengths[:] = 0
-        return network_inputs(observation, self._masks)
+        return self.features(observation, self._masks)
 
     @property
     def lengths(self) -> npt.NDArray[np.int64]:
         """How many decisions each episode is old."""
         return self._lengths
 
-    def arrays(self) -> dict[str, npt.NDArray[Any]]:
-        """All tables, for the state of a run."""
-        env = self.env
-        return {
-            "states": env.batch.states.view(np.uint8),
-            "learner": env.learner,
-            "drawn": env.drawn,
-            "lengths": self._lengths,
-        }
-
-    def restore(self, arrays: Mapping[str, npt.NDArray[Any]]) -> npt.NDArray[np.float32]:
-        """Go on with the tables of :meth:`arrays`; returns what :meth:`step_wait` last showed."""
-        env = self.env
-        env.batch.restore(arrays["states"])
-        env.learner[:] = take(arrays, "learner", env.learner, 0, env.batch.num_seats - 1)
-        env.drawn[:] = take(arrays, "drawn", env.drawn, 0, len(env.opponents) - 1)
-        self._lengths[:] = take(arrays, "lengths", self._lengths, 0)
-        if (env.batch.seat != env.learner).any():
-            raise ValueError("learner should name the seats to act")
-        env.steps[:], env.dealt = self._lengths, True
-        self._masks = env.action_masks()
-        return network_inputs(env.batch.observe(viewers=env.learner), self._masks)
+    def show(self) -> npt.NDArray[np.float32]:
+        """What the learners see now: what :meth:`step_wait` showed last, also of tables that were put back."""
+        self._masks = self.env.action_masks()
+        return self.features(self.env.batch.observe(viewers=self.env.learner), self._masks)
 
     def step_async(self, actions: npt.NDArray[np.int64]) -> None:
         """Take the learners' actions."""
@@ -85,7 +73,7 @@ class Sb3Door(VecEnv):
         infos: list[dict[str, Any]] = [{} for _ in range(self.num_envs)]
         ends = np.flatnonzero(done)
         if ends.size:
-            final = network_inputs(info["final_obs"][ends], self._masks[ends])
+            final = self.features(info["final_obs"][ends], self._masks[ends])
             for k, i in enumerate(ends):
                 infos[i] = {
                     "terminal_observation": final[k],
@@ -93,7 +81,7 @@ class Sb3Door(VecEnv):
                     "episode": {"r": float(rewards[i]), "l": int(self._lengths[i]), "t": 0.0},
                 }
             self._lengths[ends] = 0
-        return network_inputs(observation, self._masks), rewards.astype(np.float32), done, infos
+        return self.features(observation, self._masks), rewards.astype(np.float32), done, infos
 
     def seed(self, seed: int | None = None) -> Sequence[int | None]:
         """Seed the next reset."""

@@ -19,11 +19,12 @@ from stable_baselines3.common.vec_env import VecEnv
 import agents
 import perudo_env as pe
 from agents.learned.neural import MLPPolicy, input_size, load_policy, network_inputs, save_policy
-from perudo_env.adapters.sb3 import Sb3Door
+from perudo_env.adapters.sb3 import Sb3VecEnv
 from perudo_env.engine.observation import layout
 from perudo_env.envs.vector import LearnerVectorEnv
 from train.core.config import load_config
-from train.selfplay.pool import SnapshotPool, weights_hash
+from train.core.state import weights_hash
+from train.selfplay.pool import SnapshotPool
 from train.selfplay.sb3 import SMOKE, Average, Quickstart, main
 
 CONFIG = Path(__file__).parents[2] / "configs" / "quickstart.yaml"
@@ -112,7 +113,7 @@ def test_the_predict_loop_of_sb3_contrib_plays_the_gymnasium_env() -> None:
 
 
 def test_the_door_gives_masks_without_asking_each_env() -> None:
-    door = Sb3Door(LearnerVectorEnv(6, VARIANT, 2))
+    door = Sb3VecEnv(LearnerVectorEnv(6, VARIANT, 2))
     assert isinstance(door, VecEnv)
     assert is_masking_supported(door)
     door.seed(1)
@@ -134,7 +135,7 @@ def test_the_door_gives_masks_without_asking_each_env() -> None:
 
 
 def test_the_door_answers_for_the_envs_that_are_named() -> None:
-    door = Sb3Door(LearnerVectorEnv(4, VARIANT, 2))
+    door = Sb3VecEnv(LearnerVectorEnv(4, VARIANT, 2))
     door.reset()
     masks = door.action_masks()
     for indices, rows in (

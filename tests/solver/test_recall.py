@@ -17,8 +17,9 @@ from agents.tabular.public_tree import PublicTree
 from agents.tabular.suffixes import ROOT, follow, suffix_graph
 from perudo_env.engine.jit import kernel
 from perudo_env.policy import Policy
-from train.evaluate.exploitability import Exploitability, nash_conv
+from train.evaluate.exploitability import nash_conv
 from train.solver import __main__ as solve
+from train.solver.exact.exploitability import Exploitability
 from train.solver.exact.match import match_exploitability, solve_match
 from train.solver.exact.payoffs import State, pay_table
 from train.solver.exact.rounding import rounded

@@ -112,6 +112,14 @@ def under_prefix(prefix: str, arrays: Mapping[str, npt.NDArray[Any]]) -> Arrays:
     return {name[len(prefix) + 1 :]: array for name, array in arrays.items() if name.startswith(f"{prefix}.")}
 
 
+def weights_hash(weights: Mapping[str, npt.NDArray[Any]]) -> str:
+    """A short digest of a network's weights."""
+    digest = sha256()
+    for name in sorted(weights):
+        digest.update(name.encode() + np.ascontiguousarray(weights[name]).tobytes())
+    return digest.hexdigest()[:12]
+
+
 def module_arrays(module: torch.nn.Module) -> Arrays:
     """A module's weights."""
     return {name: tensor.detach().cpu().numpy().copy() for name, tensor in module.state_dict().items()}

@@ -21,8 +21,9 @@ from perudo_env.engine.variant import parse_variant
 from train.core.config import Count, Section, Seed, Threads, Weight
 from train.core.loop import Figures, Loop, Trainer
 from train.core.sections import RoundSection
-from train.evaluate.exploitability import MAX_STATES, nash_conv, refuse_large
-from train.selfplay.judging import write_checkpoint
+from train.evaluate.exploitability import nash_conv
+from train.selfplay.checkpoint import write_checkpoint
+from train.solver.exact.exploitability import MAX_STATES, refuse_large
 from train.solver.exact.payoffs import check_dice
 
 Int8Array = npt.NDArray[np.int8]

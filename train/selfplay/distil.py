@@ -8,34 +8,27 @@ too; the network learns the teacher's probabilities by cross-entropy. The same c
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Mapping
-from pathlib import Path
-from typing import Annotated, Any
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 import torch
-import tyro
 from pydantic import Field
-from rich.console import Console
 
 import agents as registry
 from agents.learned import relative
-from agents.learned.neural import RelativePolicy
 from perudo_env.engine.jit import kernel
 from perudo_env.game.asking import ask_probs, places
-from perudo_env.game.printing import printing
 from perudo_env.policy import Policy, sample
 from train.core.config import Count, Part, Rate, Section, Share, Widths
-from train.core.loop import Figures, Loop, run_command
+from train.core.loop import Figures
 from train.core.sections import EvaluationSection
 from train.core.state import (
     Arrays,
     adam_arrays,
     load_adam,
     load_module,
-    load_state,
     load_torch_generator,
     module_arrays,
     take_count,
@@ -45,9 +38,8 @@ from train.core.state import (
     with_prefix,
 )
 from train.selfplay.collector import Tables
-from train.selfplay.judging import check_evaluation, judge_agent, write_checkpoint
 from train.selfplay.networks import MLP, annealed, descend, device_of, log_probs, log_sizes, mixed, precision, set_rate
-from train.selfplay.options import MMDRunSection, PlaySection, TablesSection, groups_of, kinds_of
+from train.selfplay.options import MMDRunSection, PlaySection, TablesSection, groups_of
 from train.selfplay.pool import Average
 
 
@@ -201,40 +193,3 @@ class Distiller:
             )
         for i, tables in enumerate(self.groups):
             tables.batch.restore(arrays[f"tables.{i}"])
-
-
-def train(config: Config, folder: Path, console: Console) -> Figures:
-    """Distil in ``folder``, going on from the state there; returns the last evaluation."""
-    check_evaluation(config.evaluation)
-    distiller = Distiller(config)
-    if config.run.start_from:
-        load_module(distiller.student, under_prefix("average", load_state(Path(config.run.start_from))[0]))
-
-    def judge() -> Figures:
-        return judge_agent(lambda: RelativePolicy(distiller.weights()), config.evaluation, config.run.seed)
-
-    final = Loop(
-        distiller, folder, config.learn.total_decisions, judge, config.evaluation.every, config.run.save_every, console
-    ).run()
-    write_checkpoint(
-        folder / "checkpoint", f"A network taught by {config.teacher.agent}", kinds_of(config.tables), distiller.weights(), "train.selfplay.distil",
-        config.run.seed, distiller.decisions, final,
-    )  # fmt: skip
-    return final
-
-
-def main(
-    config: tyro.conf.Positional[Path],
-    overrides: tyro.conf.Positional[tuple[str, ...]] = (),
-    out: Annotated[
-        Path | None, tyro.conf.arg(help="run folder; one that holds an unfinished run is gone on with")
-    ] = None,
-    smoke: Annotated[bool, tyro.conf.arg(help="a few seconds, to see that all works")] = False,
-) -> int:
-    """Teach a network what an agent knows: a config, and overrides like teacher.agent=exact."""
-    return run_command("distill", Config, config, (*(SMOKE if smoke else ()), *overrides), out, train)
-
-
-if __name__ == "__main__":
-    with printing():
-        sys.exit(tyro.cli(main, prog="python -m train.selfplay.distil"))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from hashlib import sha256
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -14,15 +14,13 @@ from agents.learned.neural import MLPPolicy, RelativePolicy
 from perudo_env.engine.variant import Variant, is_whole
 from perudo_env.envs.vector import LearnerVectorEnv
 from perudo_env.policy import Policy
-from train.core.state import take_weights
+from train.core.state import take_weights, weights_hash
 
 
-def weights_hash(weights: Mapping[str, npt.NDArray[Any]]) -> str:
-    """A short digest of a network's weights."""
-    digest = sha256()
-    for name in sorted(weights):
-        digest.update(name.encode() + np.ascontiguousarray(weights[name]).tobytes())
-    return digest.hexdigest()[:12]
+def check_agents(names: Sequence[str], kinds: Sequence[tuple[Variant, int]]) -> None:
+    """Raise ``ValueError`` for an agent that cannot be had at one of these tables: now, not when it is first asked."""
+    for name, (v, seats) in product(dict.fromkeys(names), kinds):
+        registry.make(name, v, seats)
 
 
 def _numbered(snapshots: Sequence[Mapping[str, npt.NDArray[Any]]]) -> dict[str, npt.NDArray[Any]]:

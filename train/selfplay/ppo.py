@@ -10,29 +10,22 @@ weights is what plays. The same command goes on with a run that was killed.
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Mapping
-from pathlib import Path
-from typing import Annotated, Any
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 import torch
-import tyro
-from rich.console import Console
 from torch.nn.functional import mse_loss
 
 from agents.learned import relative
-from agents.learned.neural import RelativePolicy
-from perudo_env.game.printing import printing
-from train.core.backends import Backend, BackendError, Name, open_backend
-from train.core.loop import Figures, Loop, run_command
+from train.core.backends import Backend
+from train.core.loop import Figures
 from train.core.state import (
     Arrays,
     adam_arrays,
     load_adam,
     load_module,
-    load_state,
     load_torch_generator,
     module_arrays,
     take,
@@ -45,7 +38,6 @@ from train.core.state import (
 from train.selfplay import critic_features as hindsight
 from train.selfplay import rollouts
 from train.selfplay.collector import LEARNER, Collector, Decisions, Rounds, advantages
-from train.selfplay.judging import check_agents, check_evaluation, judge_agent, write_checkpoint
 from train.selfplay.networks import (
     MLP,
     annealed,
@@ -59,7 +51,7 @@ from train.selfplay.networks import (
     precision,
     set_rate,
 )
-from train.selfplay.options import SMOKE, Config, groups_of, kinds_of
+from train.selfplay.options import Config, groups_of
 from train.selfplay.pool import Average, Pool
 from train.selfplay.values import ContinuationValues
 
@@ -249,60 +241,3 @@ class MMD:
         """Take over the networks of another run's state, nothing else."""
         for name, network in (("actor", self.actor), ("critic", self.critic), ("values", self.values)):
             load_module(network, under_prefix(name, arrays))
-
-
-def train(config: Config, folder: Path, console: Console, backend: Backend | None = None) -> Figures:
-    """Train in ``folder``, going on from the state there, with rollouts on a ``backend``; returns the last evaluation."""
-    check_evaluation(config.evaluation)
-    if config.pool.share > 0:
-        check_agents(config.pool.scripted, kinds_of(config.tables))
-    trainer = MMD(config, backend)
-    if config.run.start_from:
-        trainer.start_from(load_state(Path(config.run.start_from))[0])
-
-    def judge() -> Figures:
-        return judge_agent(lambda: RelativePolicy(trainer.weights()), config.evaluation, config.run.seed)
-
-    loop = Loop(
-        trainer, folder, config.learn.total_decisions, judge, config.evaluation.every, config.run.save_every, console
-    )
-    final = loop.run()
-    write_checkpoint(
-        folder / "checkpoint", "PPO and magnetic mirror descent", kinds_of(config.tables), trainer.weights(), "train.selfplay.ppo", config.run.seed,
-        trainer.decisions, final, trainer.pool.hashes, networks=trainer.networks(),
-    )  # fmt: skip
-    return final
-
-
-def main(
-    config: tyro.conf.Positional[Path] = Path("configs/mmd.yaml"),
-    overrides: tyro.conf.Positional[tuple[str, ...]] = (),
-    out: Annotated[
-        Path | None, tyro.conf.arg(help="run folder; one that holds an unfinished run is gone on with")
-    ] = None,
-    smoke: Annotated[bool, tyro.conf.arg(help="a few seconds, to see that all works")] = False,
-    backend: Annotated[Name, tyro.conf.arg(help="where tables are played; see play.parts")] = "local",
-    workers: Annotated[int, tyro.conf.arg(help="processes of the local backend, or CPUs of a Ray started here")] = 1,
-    address: Annotated[str | None, tyro.conf.arg(help="a running Ray cluster, host:port or auto")] = None,
-) -> int:
-    """Train by PPO or magnetic mirror descent: a config, and overrides like learn.kl=0.1."""
-
-    def train_there(resolved: Config, folder: Path, console: Console) -> Figures:
-        with open_backend(backend, workers, address) as remote:
-            # all in this process: no need for plain data in between
-            direct = backend == "local" and workers == resolved.play.parts == 1
-            return train(resolved, folder, console, None if direct else remote)
-
-    try:
-        return run_command("mmd", Config, config, (*(SMOKE if smoke else ()), *overrides), out, train_there)
-    except BackendError as error:
-        print(
-            f"mmd: {error}; the same command with --out and this run's folder goes on from its last save",
-            file=sys.stderr,
-        )
-        return 1
-
-
-if __name__ == "__main__":
-    with printing():
-        sys.exit(tyro.cli(main, prog="python -m train.selfplay.ppo"))

@@ -8,27 +8,22 @@ name in every other command: ``--agents RUN/checkpoint``. The same command with 
 
 from __future__ import annotations
 
-import sys
 from collections import deque
 from collections.abc import Mapping
-from pathlib import Path
-from typing import Annotated, Any
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 import torch
-import tyro
 from pydantic import model_validator
-from rich.console import Console
 from sb3_contrib import MaskablePPO
 from stable_baselines3.common.logger import Logger
 
 import agents as registry
-from agents.learned.neural import MLPPolicy
-from perudo_env.adapters.sb3 import Sb3Door
+from agents.learned.neural import network_inputs
+from perudo_env.adapters.sb3 import Sb3VecEnv
 from perudo_env.engine.variant import parse_variant
 from perudo_env.envs.vector import LearnerVectorEnv
-from perudo_env.game.printing import printing
 from train.core.config import (
     Count,
     NumTables,
@@ -43,9 +38,7 @@ from train.core.config import (
     Weight,
     Widths,
 )
-from train.core.loop import Figures, Loop, run_command
-from train.core.run import write_csv
-from train.core.sections import EvaluationSection, TableSection
+from train.core.loop import Figures
 from train.core.state import (
     Arrays,
     adam_arrays,
@@ -55,13 +48,13 @@ from train.core.state import (
     load_torch_generator,
     module_arrays,
     numpy_generator,
+    take,
     take_count,
     take_weights,
     torch_generator,
     under_prefix,
     with_prefix,
 )
-from train.selfplay import judging
 from train.selfplay.pool import Average, SnapshotPool
 
 
@@ -165,7 +158,7 @@ class SB3:
         if not scripted:
             env.opponents.clear()
         self.pool = SnapshotPool(env, config.pool.size, config.pool.latest_share, config.pool.scripted_share)
-        self.door = Sb3Door(env)
+        self.door = Sb3VecEnv(env, network_inputs)
         self.model = MaskablePPO(
             "MlpPolicy", self.door, n_steps=ppo.num_steps, batch_size=ppo.batch_size, n_epochs=ppo.num_epochs,
             learning_rate=ppo.learning_rate, clip_range=ppo.clip_range,
@@ -210,7 +203,7 @@ class SB3:
         arrays = {
             **with_prefix("policy", module_arrays(self.model.policy)), **with_prefix("adam", adam_arrays(self.model.policy.optimizer)),
             **with_prefix("average", self.average.weights), **with_prefix("pool", self.pool.arrays()),
-            **with_prefix("tables", self.door.arrays()), **torch_generator(), **numpy_generator(),
+            **with_prefix("tables", self._tables()), **torch_generator(), **numpy_generator(),
         }  # fmt: skip
         return arrays, {
             "decisions": self.decisions, "updates": self.model._n_updates, "next_snapshot": self.next_snapshot,
@@ -230,7 +223,7 @@ class SB3:
         self.pool.restore(under_prefix("pool", arrays), actor)
         self.next_snapshot = take_count(about, "next_snapshot")
         self.door.env.np_random.bit_generator.state = about["rng"]
-        model._last_obs = self.door.restore(under_prefix("tables", arrays))
+        model._last_obs = self._put_back(under_prefix("tables", arrays))
         model._last_episode_starts = self.door.lengths == 0
         model.num_timesteps, model._n_updates = take_count(about, "decisions"), take_count(about, "updates")
         model.ep_info_buffer, model.ep_success_buffer = (
@@ -243,62 +236,24 @@ class SB3:
         load_torch_generator(arrays)
         load_numpy_generator(arrays)
 
-    def judge(self, games: int) -> Figures:
-        """The win share of one seat against each baseline in all others, with 95% intervals."""
-        game, evaluation = self.config.game, self.config.evaluation
-        tables = [TableSection(variant=game.variant, seats=game.num_seats)]
-        asked = EvaluationSection(
-            every=evaluation.every, games=games, baselines=evaluation.baselines, tables=tables, rounds=[]
-        )
-        return judging.judge_agent(lambda: MLPPolicy(self.weights()), asked, self.config.run.seed)
+    def _tables(self) -> Arrays:
+        """All tables, for the state of a run."""
+        env = self.door.env
+        return {
+            "states": env.batch.states.view(np.uint8),
+            "learner": env.learner,
+            "drawn": env.drawn,
+            "lengths": self.door.lengths,
+        }
 
-
-def train(config: Quickstart, folder: Path, console: Console) -> Figures:
-    """Train in ``folder``, going on from the state there; returns the final win shares."""
-    evaluation, seed, kind = (
-        config.evaluation,
-        config.run.seed,
-        (parse_variant(config.game.variant), config.game.num_seats),
-    )
-    judging.check_agents(evaluation.baselines, [kind])
-    trainer = SB3(config)
-    Loop(
-        trainer,
-        folder,
-        config.ppo.total_decisions,
-        lambda: trainer.judge(evaluation.games),
-        evaluation.every,
-        config.run.save_every,
-        console,
-    ).run()
-    final = trainer.judge(evaluation.final_games)
-    shares = [
-        [name, *(final[f"{name}{end}"] for end in ("", "/low", "/high"))] for name in final if name.count("/") == 1
-    ]
-    write_csv(
-        folder / "evaluation.csv",
-        ["against", "win_share", "low", "high"],
-        [[str(n).partition("/")[2], *figures] for n, *figures in shares],
-    )
-    judging.write_checkpoint(
-        folder / "checkpoint", "MaskablePPO", [kind], trainer.weights(), "train.selfplay.sb3", seed,
-        trainer.decisions, final, trainer.pool.hashes, inputs="observation",
-    )  # fmt: skip
-    return final
-
-
-def main(
-    config: tyro.conf.Positional[Path] = Path("configs/quickstart.yaml"),
-    overrides: tyro.conf.Positional[tuple[str, ...]] = (),
-    out: Annotated[
-        Path | None, tyro.conf.arg(help="run folder; one that holds an unfinished run is gone on with")
-    ] = None,
-    smoke: Annotated[bool, tyro.conf.arg(help="a few seconds, to see that all works")] = False,
-) -> int:
-    """Train MaskablePPO by self-play: a config, and overrides like ppo.entropy=0.01."""
-    return run_command("ppo_sb3", Quickstart, config, (*(SMOKE if smoke else ()), *overrides), out, train)
-
-
-if __name__ == "__main__":
-    with printing():
-        sys.exit(tyro.cli(main, prog="python -m train.selfplay.sb3"))
+    def _put_back(self, arrays: Arrays) -> npt.NDArray[np.float32]:
+        """Go on with the tables of :meth:`_tables`; returns what the learners see."""
+        env, lengths = self.door.env, self.door.lengths
+        env.batch.restore(arrays["states"])
+        env.learner[:] = take(arrays, "learner", env.learner, 0, env.batch.num_seats - 1)
+        env.drawn[:] = take(arrays, "drawn", env.drawn, 0, len(env.opponents) - 1)
+        lengths[:] = take(arrays, "lengths", lengths, 0)
+        if (env.batch.seat != env.learner).any():
+            raise ValueError("learner should name the seats to act")
+        env.steps[:], env.dealt = lengths, True
+        return self.door.show()

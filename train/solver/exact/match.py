@@ -18,9 +18,9 @@ from agents.tabular.policy import RoundTable
 from agents.tabular.public_tree import PublicTree
 from perudo_env.engine.variant import Variant, as_variant
 from perudo_env.policy import Policy
-from train.evaluate.exploitability import Exploitability, refuse_large
 from train.solver.exact.bracket import Bracket, bracket
-from train.solver.exact.payoffs import Ending, Outcome, State, outcomes, pay_table
+from train.solver.exact.exploitability import Exploitability, refuse_large
+from train.solver.exact.payoffs import Ending, Outcome, State, as_opened, outcomes, pay_table, states_of
 from train.solver.exact.rounds import RoundSolver, capped
 from train.solver.exact.tabulate import tabulate
 from train.solver.exact.traverse import Traversal
@@ -29,23 +29,6 @@ from train.solver.exact.walk import Do
 STILL = 1e-9  # an iteration over rounds ends when no value moves more
 MAX_SWEEPS = 10_000
 Values = dict[State, float]  # the return of the whole game to the seat that opens a round; the opener is seat 0
-
-
-def as_opened(state: State) -> State:
-    """The state with its opener as seat 0."""
-    return state if state.opener == 0 else state.turned()
-
-
-def states_of(variant: Variant, num_dice: int) -> list[State]:
-    """All rounds that a game from ``num_dice`` each may come to, as their openers see them; fewer dice first."""
-    found: set[State] = set()
-    waiting = [State((num_dice, num_dice))]
-    while waiting:
-        state = waiting.pop()
-        if state not in found:
-            found.add(state)
-            waiting += [as_opened(o.next) for o in outcomes(variant, state).values() if o.next is not None]
-    return sorted(found, key=lambda s: (sum(s.dice), s.dice, s.palifico, s.spent))
 
 
 def worth(values: Values) -> Callable[[Outcome], float]:

@@ -109,3 +109,20 @@ def check_dice(dice: Sequence[int]) -> tuple[int, int]:
     if len(pair) != 2 or not all(isinstance(d, int | np.integer) and not isinstance(d, bool) and d >= 1 for d in pair):
         raise ValueError(f"dice = {pair} is not a round of two seats: name two numbers of dice from 1")
     return int(pair[0]), int(pair[1])
+
+
+def as_opened(state: State) -> State:
+    """The state with its opener as seat 0."""
+    return state if state.opener == 0 else state.turned()
+
+
+def states_of(variant: Variant, num_dice: int) -> list[State]:
+    """All rounds that a game from ``num_dice`` each may come to, as their openers see them; fewer dice first."""
+    found: set[State] = set()
+    waiting = [State((num_dice, num_dice))]
+    while waiting:
+        state = waiting.pop()
+        if state not in found:
+            found.add(state)
+            waiting += [as_opened(o.next) for o in outcomes(variant, state).values() if o.next is not None]
+    return sorted(found, key=lambda s: (sum(s.dice), s.dice, s.palifico, s.spent))

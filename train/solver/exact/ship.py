@@ -17,7 +17,7 @@ from agents.tabular.policy import EXACT
 from perudo_env.engine.variant import parse_variant
 from perudo_env.game.files import write_text
 from perudo_env.game.printing import printing
-from train.evaluate.exploitability import Exploitability, judge
+from train.solver.exact.exploitability import Exploitability, judge
 from train.solver.exact.rounding import LEVELS, rounded
 from train.solver.exact.rounds import print_report, solve_round
 

@@ -27,6 +27,7 @@ import numpy.typing as npt
 import tyro
 from rich.console import Console
 
+import agents as registry
 from agents.core.npz import memory, reading
 from agents.tabular.policy import RoundTable, TabularPolicy
 from agents.tabular.public_tree import PublicTree, hand_weights
@@ -37,8 +38,8 @@ from perudo_env.game.printing import printing
 from perudo_env.policy import Policy
 from train.core.progress import progress
 from train.core.run import provenance
-from train.evaluate.exploitability import MAX_STATES, find_agent, nash_conv
-from train.selfplay.pool import weights_hash
+from train.core.state import weights_hash
+from train.solver.exact.exploitability import MAX_STATES, nash_conv
 from train.solver.exact.payoffs import State, check_dice, check_numbers, pay_table, seat_view
 from train.solver.exact.rounding import rounded
 from train.solver.exact.rounds import ALPHA, GAMMA, capped, read_solution
@@ -298,7 +299,7 @@ def run(o: Options) -> dict[str, Any]:
     tree = PublicTree(v, dice, o.palifico)
     solver = RecallSolver(
         tree, pay_table(v, State(dice, 0, o.palifico)), o.recall, o.threads, sample=o.sample, exploration=o.exploration, seed=o.seed,
-        against=find_agent(o.against, v) if o.against else None, share=o.share,
+        against=registry.make(o.against, v, 2) if o.against else None, share=o.share,
     )  # fmt: skip
     kept = o.out / "solver.state"
     check_writable(kept)

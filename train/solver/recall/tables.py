@@ -27,6 +27,7 @@ import numpy as np
 import numpy.typing as npt
 import tyro
 
+import agents as registry
 from agents.tabular.policy import RoundTable, load_tables, table_key
 from agents.tabular.public_tree import PublicTree
 from agents.tabular.suffixes import suffix_sizes
@@ -34,9 +35,8 @@ from perudo_env.engine.variant import Variant, as_variant, variant
 from perudo_env.game.files import check_writable, read_json, write_text
 from perudo_env.game.printing import printing
 from train.core.run import provenance
-from train.evaluate.exploitability import find_agent
-from train.solver.exact.match import Values, states_of, worth
-from train.solver.exact.payoffs import State, check_numbers, pay_table
+from train.solver.exact.match import Values, worth
+from train.solver.exact.payoffs import State, check_numbers, pay_table, states_of
 from train.solver.exact.rounding import LEVELS, rounded
 from train.solver.exact.rounds import BYTES_PER_ENTRY, RoundSolver, capped, print_report
 from train.solver.recall.solver import RecallSolver, iterate_for, write_card
@@ -90,7 +90,7 @@ def solve(o: Options, v: Variant, s: State, pay: npt.NDArray[np.float64]) -> tup
             "exact", (lower + upper) / 2, lower, upper, tree.num_states, exact.iterations, time.monotonic() - start
         )
         return rounded(RoundTable(tree, exact.sums, (lower, upper)), LEVELS), found
-    against = find_agent(o.against, v) if o.against else None
+    against = registry.make(o.against, v, 2) if o.against else None
     limited = RecallSolver(tree, pay, recall_of(o, tree), o.threads, against=against, share=o.share)
     if o.iterations is None:
         iterate_for(limited, o.seconds)

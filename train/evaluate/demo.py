@@ -6,14 +6,14 @@ import sys
 from pathlib import Path
 
 from perudo_env.game.printing import printing
-from train.selfplay import sb3 as ppo_sb3
+from train.evaluate.training import run_sb3
 
 CONFIG = Path(__file__).parents[2] / "configs" / "quickstart.yaml"
 
 
 def main() -> int:
     """Train by ``configs/quickstart.yaml``, evaluate, and say where all is."""
-    code = ppo_sb3.main(CONFIG)
+    code = run_sb3(CONFIG)
     if code == 0:
         print(
             "\nNext: python -m train.evaluate.arena --agents RUN/checkpoint inference odds --variant marquoir:starting_dice=3 --seats 2"

@@ -16,7 +16,8 @@ from agents.learned.neural import RelativePolicy
 from perudo_env.game.printing import printing
 from train.core.config import load_config
 from train.core.loop import STATE, print_figures, resume
-from train.selfplay.judging import judge_agent, write_checkpoint
+from train.evaluate.curve import judge_agent
+from train.selfplay.checkpoint import write_checkpoint
 from train.selfplay.options import Config, kinds_of
 from train.selfplay.ppo import MMD
 

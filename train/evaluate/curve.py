@@ -1,0 +1,38 @@
+"""The figures of a learning curve: win shares against baselines, and exact NashConv of small rounds."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import agents as registry
+from agents.tabular.public_tree import PublicTree
+from perudo_env.engine.variant import parse_variant
+from perudo_env.policy import Policy
+from train.core.sections import EvaluationSection
+from train.evaluate.standings import share_against
+from train.selfplay.pool import check_agents
+from train.solver.exact.exploitability import MAX_STATES, nash_conv, refuse_large
+from train.solver.exact.payoffs import check_dice
+
+
+def check_evaluation(evaluation: EvaluationSection) -> None:
+    """Raise ``ValueError`` for what :func:`judge_agent` could not measure."""
+    check_agents(evaluation.baselines, [(parse_variant(t.variant), t.seats) for t in evaluation.tables])
+    for round_ in evaluation.rounds:
+        refuse_large(PublicTree(parse_variant(round_.variant), check_dice(round_.dice)), MAX_STATES)
+
+
+def judge_agent(make: Callable[[], Policy], evaluation: EvaluationSection, seed: int) -> dict[str, float]:
+    """Win shares against baselines with 95% intervals, and exact NashConv of small rounds, by the names of ``curve.csv``."""
+    policy, found = make(), {}
+    for round_ in evaluation.rounds:
+        name = f"nash_conv/{round_.variant} {'v'.join(map(str, round_.dice))}"
+        found[name] = nash_conv(policy, round_.variant, round_.dice).nash_conv
+    for table in evaluation.tables:
+        v = parse_variant(table.variant)
+        for baseline in evaluation.baselines:
+            opponent = registry.make(baseline, v, table.seats)
+            share = share_against(policy, opponent, v, table.seats, evaluation.games, seed=seed)
+            name = f"win_share/{baseline} {table.variant} {table.seats}"
+            found |= {name: share.value, f"{name}/low": share.low, f"{name}/high": share.high}
+    return found
