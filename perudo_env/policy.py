@@ -37,7 +37,7 @@ class SampledPolicy:
 
     def act(self, observations: Int8Array, masks: Int8Array, rng: np.random.Generator) -> npt.NDArray[np.int64]:
         """Draw one action a row; raises ``AnswerError`` if the probabilities are no distribution over legal actions."""
-        return sample(ask_probs(self, observations, masks), rng)
+        return _draw(np.cumsum(ask_probs(self, observations, masks), axis=1), rng)
 
 
 class UniformPolicy(SampledPolicy):
@@ -59,6 +59,10 @@ def sample(probs: npt.NDArray[np.float64], rng: np.random.Generator) -> npt.NDAr
         raise ValueError(
             f"no distribution to draw from: rows of probabilities sum to {total.min()} to {total.max()}, the least is {probs.min()}"
         )
+    return _draw(cumulative, rng)
+
+
+def _draw(cumulative: npt.NDArray[np.float64], rng: np.random.Generator) -> npt.NDArray[np.int64]:
     # (0, total]: a draw of 0 would choose a leading action of probability 0
-    draws = (1.0 - rng.random(len(probs))) * total
-    return (cumulative < draws[:, None]).sum(axis=1)
+    draws = (1.0 - rng.random(len(cumulative))) * cumulative[:, -1]
+    return (cumulative >= draws[:, None]).argmax(axis=1)

@@ -110,13 +110,13 @@ class PerudoAEC(AECEnv):
         if self.terminations[agent] or self.truncations[agent]:
             self._was_dead_step(action)
             return
-        number = action_id(action, self.game.num_actions)
         mask, seen = np.empty(self.game.num_actions, np.int8), np.empty(self.game.layout.size, np.int8)
         try:
-            round_ended = self.game.play(number, (mask, seen))
+            round_ended = self.game.play(action, (mask, seen))
         except IllegalActionError:
             if self.illegal == "raise":
                 raise
+            action_id(action, self.game.num_actions)  # raises as well: only an id of the table is paid for
             self._forfeit(agent)
             return
         self._cumulative_rewards[agent] = 0.0
