@@ -20,7 +20,7 @@ if jit_disabled:
     np.seterr(over="ignore")
 
 
-def kernel(function: Callable[..., Any]) -> Any:
+def kernel(function: Callable[..., Any], *, inline: bool = False) -> Any:
     """The decorator of every compiled function; ``NUMBA_DISABLE_JIT=1`` turns it off for a debugger or coverage.
 
     Numba trusts a kernel on disk as long as the kernel's own file has its old time and size, even if one that it calls,
@@ -28,9 +28,14 @@ def kernel(function: Callable[..., Any]) -> Any:
     """
     if jit_disabled:
         return function
-    dispatcher: Any = numba.njit(cache=True, nogil=True)(function)
+    dispatcher: Any = numba.njit(cache=True, nogil=True, forceinline=inline)(function)
     dispatcher._cache._cache_file._source_stamp = _stamp(function)
     return dispatcher
+
+
+def inlined(function: Callable[..., Any]) -> Any:
+    """The decorator of a small :func:`kernel` that is compiled into its callers: the compiler leaves many a call of a few lines."""
+    return kernel(function, inline=True)
 
 
 def _stamp(function: Callable[..., Any]) -> str:
