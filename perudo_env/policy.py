@@ -7,6 +7,8 @@ from typing import Protocol, runtime_checkable
 import numpy as np
 import numpy.typing as npt
 
+from perudo_env.engine.draw import choose_rows, legal_rows
+
 Int8Array = npt.NDArray[np.int8]
 
 
@@ -45,10 +47,20 @@ class UniformPolicy(SampledPolicy):
         """The mask, normalised."""
         return masks / masks.sum(axis=1, keepdims=True)
 
+    def act(self, observations: Int8Array, masks: Int8Array, rng: np.random.Generator) -> npt.NDArray[np.int64]:
+        """Draw one legal action a row."""
+        return sample_legal(masks, rng)
+
 
 def sample(probs: npt.NDArray[np.float64], rng: np.random.Generator) -> npt.NDArray[np.int64]:
     """Draw an index per row of ``(batch, n)`` probabilities; never one with probability 0."""
-    cumulative = np.cumsum(probs, axis=1)
-    # (0, total]: a draw of 0 would choose a leading action of probability 0
-    draws = (1.0 - rng.random(len(probs))) * cumulative[:, -1]
-    return (cumulative < draws[:, None]).sum(axis=1)
+    chosen = np.empty(len(probs), np.int64)
+    choose_rows(np.ascontiguousarray(probs), rng.random(len(probs)), chosen)
+    return chosen
+
+
+def sample_legal(masks: Int8Array, rng: np.random.Generator) -> npt.NDArray[np.int64]:
+    """Draw an action per row of ``(batch, n)`` masks, all legal ones equally likely; -1 where there is none."""
+    chosen = np.empty(len(masks), np.int64)
+    legal_rows(np.ascontiguousarray(masks, np.int8), rng.random(len(masks)), chosen)
+    return chosen
