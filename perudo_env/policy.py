@@ -7,6 +7,7 @@ from typing import Protocol, runtime_checkable
 import numpy as np
 import numpy.typing as npt
 
+from perudo_env.engine.draw import choose_rows, legal_rows
 from perudo_env.game.asking import ask_probs
 
 Int8Array = npt.NDArray[np.int8]
@@ -37,7 +38,7 @@ class SampledPolicy:
 
     def act(self, observations: Int8Array, masks: Int8Array, rng: np.random.Generator) -> npt.NDArray[np.int64]:
         """Draw one action a row; raises ``AnswerError`` if the probabilities are no distribution over legal actions."""
-        return _draw(np.cumsum(ask_probs(self, observations, masks), axis=1), rng)
+        return sample(ask_probs(self, observations, masks), rng)
 
 
 class UniformPolicy(SampledPolicy):
@@ -47,22 +48,27 @@ class UniformPolicy(SampledPolicy):
         """The mask, normalised."""
         return masks / masks.sum(axis=1, keepdims=True)
 
+    def act(self, observations: Int8Array, masks: Int8Array, rng: np.random.Generator) -> npt.NDArray[np.int64]:
+        """Draw one legal action a row."""
+        return sample_legal(masks, rng)
+
 
 def sample(probs: npt.NDArray[np.float64], rng: np.random.Generator) -> npt.NDArray[np.int64]:
     """Draw an index per row of ``(batch, n)`` probabilities; never one with probability 0.
 
     Raises ``ValueError`` for a row that is none: a weight below 0, nan or infinite ones, or nothing above 0.
     """
-    cumulative = np.cumsum(probs, axis=1)
-    total = cumulative[:, -1]
-    if not ((total > 0) & (total < np.inf)).all() or probs.min(initial=0) < 0:
+    chosen = np.empty(len(probs), np.int64)
+    bad = choose_rows(np.ascontiguousarray(probs), rng.random(len(probs)), chosen)
+    if bad >= 0:
         raise ValueError(
-            f"no distribution to draw from: rows of probabilities sum to {total.min()} to {total.max()}, the least is {probs.min()}"
+            f"no distribution to draw from: row {bad} of the probabilities sums to {probs[bad].sum()}, its least is {probs[bad].min()}"
         )
-    return _draw(cumulative, rng)
+    return chosen
 
 
-def _draw(cumulative: npt.NDArray[np.float64], rng: np.random.Generator) -> npt.NDArray[np.int64]:
-    # (0, total]: a draw of 0 would choose a leading action of probability 0
-    draws = (1.0 - rng.random(len(cumulative))) * cumulative[:, -1]
-    return (cumulative >= draws[:, None]).argmax(axis=1)
+def sample_legal(masks: Int8Array, rng: np.random.Generator) -> npt.NDArray[np.int64]:
+    """Draw an action per row of ``(batch, n)`` masks, all legal ones equally likely; -1 where there is none."""
+    chosen = np.empty(len(masks), np.int64)
+    legal_rows(np.ascontiguousarray(masks, np.int8), rng.random(len(masks)), chosen)
+    return chosen

@@ -10,7 +10,7 @@ from __future__ import annotations
 from enum import IntEnum
 from typing import NamedTuple
 
-from perudo_env.engine.jit import kernel
+from perudo_env.engine.jit import inlined
 from perudo_env.engine.variant import MAX_FACES, MAX_SEATS, MAX_STARTING_DICE, highest_quantity
 
 FIRST_BID = 3
@@ -46,19 +46,19 @@ class Bid(NamedTuple):
 Action = Bid | Call
 
 
-@kernel
+@inlined
 def bid_id(quantity: int, face: int) -> int:
     """The action id of a bid."""
     return FIRST_BID + MAX_FACES * (quantity - 1) + (face - 1)
 
 
-@kernel
+@inlined
 def quantity_of(action: int) -> int:
     """The quantity of a bid's action id."""
     return (action - FIRST_BID) // MAX_FACES + 1
 
 
-@kernel
+@inlined
 def face_of(action: int) -> int:
     """The face, 1 to 6, of a bid's action id."""
     return (action - FIRST_BID) % MAX_FACES + 1

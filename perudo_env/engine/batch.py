@@ -1,4 +1,4 @@
-"""Many games at once: the only loops over state records, and the arrays they fill.
+"""Many games at once, and the doors to a single record.
 
 The kernels here are doors: they take the array of records and a row, because a jitted call on an array costs a third
 of one on a lone record. ``Game`` uses them with a batch of one.
@@ -13,12 +13,23 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from perudo_env.engine.actions import num_actions
+from perudo_env.engine.actions import num_actions, quantity_of
+from perudo_env.engine.bulk import (
+    act_rows,
+    draw_rows,
+    masks_rows,
+    observe_rows,
+    play_rows,
+    returns_rows,
+    start_rows,
+    weighed_rows,
+)
 from perudo_env.engine.checks import check_states
 from perudo_env.engine.clauses import IllegalActionError, action_id, explain
 from perudo_env.engine.jit import announce_compilation, kernel
+from perudo_env.engine.legal import legal_bids
 from perudo_env.engine.observation import Layout, encode, encode_switches, layout
-from perudo_env.engine.rng import below, mix, next_seed
+from perudo_env.engine.rng import next_seed
 from perudo_env.engine.rules import (
     PALIFICO_ONCE,
     Reason,
@@ -85,22 +96,22 @@ def stop_row(states: np.ndarray, i: int) -> None:
 
 
 @kernel
-def step_row(
-    states: np.ndarray,
-    i: int,
-    action: int,
-    switches: np.ndarray,
-    seats: int,
-    quantities: int,
-    mask: np.ndarray,
-    seen: np.ndarray,
-) -> int:
-    """:func:`act_row`, and then write the mask and the observation of the next seat to act, if there is one."""
+def step_row(states: np.ndarray, i: int, action: int, switches: np.ndarray, mask: np.ndarray, seen: np.ndarray) -> int:
+    """:func:`act_row`, and then write the mask and the observation, unpadded, of the next seat to act, if there is one.
+
+    Minus a Reason, or in one number, for fields of a record are slow to read from Python: 64 times the seat that acted,
+    4 times the next seat + 1 (0: the game is over), 2 if a seat is out or the game over, 1 if the round has ended.
+    """
+    acted = states[i]["seat"]
     result = act_row(states, i, action)
-    if result >= 0 and states[i]["phase"] != Phase.OVER:
-        fill_mask(states[i], mask)
-        encode(states[i], states[i]["seat"], switches, seats, quantities, seen)
-    return result
+    if result < 0:
+        return result
+    s = states[i]
+    if s["phase"] != Phase.OVER:
+        fill_mask(s, mask)
+        encode(s, s["seat"], switches, s["num_seats"], quantity_of(mask.size - 1), seen)
+    someone_left = result == 1 and (s["phase"] == Phase.OVER or s["dice"][s["last_seat"]] == 0)
+    return 64 * acted + 4 * (s["seat"] + 1) + 2 * someone_left + result
 
 
 @kernel
@@ -130,100 +141,6 @@ def reason_row(states: np.ndarray, i: int, action: int) -> int:
     return why_illegal(states[i], action)
 
 
-@kernel
-def start_rows(states: np.ndarray, rows: np.ndarray, seeds: np.ndarray, dice: np.ndarray) -> None:
-    """Begin a new game in each of ``rows``, with its row of ``dice``."""
-    for k in range(rows.size):
-        start_game(states[rows[k]], seeds[k], dice[k])
-
-
-@kernel
-def masks_rows(states: np.ndarray, rows: np.ndarray, masks: np.ndarray) -> None:
-    """Write the mask of the seat to act in each of ``rows``."""
-    for k in range(rows.size):
-        fill_mask(states[rows[k]], masks[k])
-
-
-@kernel
-def observe_rows(
-    states: np.ndarray,
-    rows: np.ndarray,
-    viewers: np.ndarray,
-    switches: np.ndarray,
-    seats: int,
-    quantities: int,
-    out: np.ndarray,
-) -> None:
-    """Write what the viewer of each of ``rows`` sees; zeros where there is none (negative)."""
-    for k in range(rows.size):
-        if viewers[k] < 0:
-            out[k] = 0
-        else:
-            encode(states[rows[k]], viewers[k], switches, seats, quantities, out[k])
-
-
-@kernel
-def act_rows(states: np.ndarray, rows: np.ndarray, actions: np.ndarray, round_ended: np.ndarray) -> int:
-    """Play an action in each of ``rows`` that is not over; an illegal one stops all, before any change.
-
-    Returns the place in ``rows`` of the first illegal action, or -1.
-    """
-    for k in range(rows.size):
-        s = states[rows[k]]
-        if s["phase"] != Phase.OVER and why_illegal(s, actions[k]) != Reason.LEGAL:
-            return k
-    for k in range(rows.size):
-        s = states[rows[k]]
-        round_ended[k] = s["phase"] != Phase.OVER and apply(s, actions[k])
-    return -1
-
-
-@kernel
-def returns_rows(states: np.ndarray, scheme: int, out: np.ndarray) -> None:
-    """Write what each seat of each row is paid."""
-    for i in range(states.size):
-        for seat in range(states[i]["num_seats"]):
-            out[i, seat] = final_return(states[i], seat, scheme)
-
-
-@kernel
-def nth_legal(mask: np.ndarray, n: int) -> int:
-    """The ``n``-th action id, from 0, that ``mask`` allows; -1 if it allows fewer."""
-    for action in range(mask.size):
-        n -= mask[action]
-        if n < 0:
-            return action
-    return -1
-
-
-@kernel
-def play_rows(
-    states: np.ndarray,
-    steps: int,
-    word: np.uint64,
-    dice: np.ndarray,
-    masks: np.ndarray,
-    switches: np.ndarray,
-    seats: int,
-    quantities: int,
-    observations: np.ndarray,
-) -> np.uint64:
-    """Uniform legal play in every row for ``steps`` decisions, new games following on finished ones.
-
-    Masks, and observations where the array has columns, are written at each decision as a learner would read them.
-    """
-    for _ in range(steps):
-        for i in range(states.size):
-            if states[i]["phase"] == Phase.OVER:
-                start_game(states[i], next_seed(states[i]["seed"]), dice)
-            legal = fill_mask(states[i], masks[i])
-            if observations.shape[1] > 0:
-                encode(states[i], states[i]["seat"], switches, seats, quantities, observations[i])
-            word = mix(word + np.uint64(1))
-            apply(states[i], nth_legal(masks[i], below(word, legal)))
-    return word
-
-
 def seeds_from(seed: Any, num_games: int) -> npt.NDArray[np.uint64]:
     """A seed per game, uint64 ``(num_games,)``: game i of one ``seed`` has seed + i; an array is taken as it is.
 
@@ -234,8 +151,8 @@ def seeds_from(seed: Any, num_games: int) -> npt.NDArray[np.uint64]:
     if is_whole(seed):
         if not 0 <= seed < 2**64:
             raise ValueError(f"seed = {seed} is out of range: use 0 to 2**64 - 1")
-        with np.errstate(over="ignore"):
-            return np.uint64(int(seed)) + np.arange(num_games, dtype=np.uint64)
+        # arrays wrap around in silence
+        return np.uint64(int(seed)) + np.arange(num_games, dtype=np.uint64)
     seeds = np.asarray(seed)
     if seeds.shape != (num_games,) or seeds.dtype.kind not in "ui" or (seeds < 0).any():
         raise ValueError(
@@ -250,7 +167,7 @@ def starting_dice(variant: Variant, num_seats: int, dice: Sequence[int] | None) 
     Raises ``ValueError`` unless each number is from 0 (the seat is out) to ``variant.starting_dice`` and two seats play.
     """
     if dice is None:
-        return np.full(num_seats, variant.starting_dice, np.int8)
+        return np.array([variant.starting_dice] * num_seats, np.int8)
     if not isinstance(dice, Sequence | np.ndarray) or isinstance(dice, str):
         raise ValueError(f"dice = {dice!r}: give a number of dice per seat, like (5, 3)")
     counts = list(dice)
@@ -326,6 +243,7 @@ class Batch:
         self.states = new_states(
             self.variant, self.num_seats, int(self.start.sum()), check_max_rounds(max_rounds), self.num_games
         )
+        self._legal = legal_bids(self.variant, self.num_seats)
         self._all = np.arange(self.num_games)
         self._word = np.uint64(0)
         self.reset(seeds=seed)
@@ -418,7 +336,7 @@ class Batch:
         """The mask of the seat to act, int8 ``(num_games, num_actions)``, or one per row of ``rows``; all 0 where over."""
         where = self._where(rows)
         out = _room(out, where.size, self.num_actions)
-        masks_rows(self.states, where, out)
+        masks_rows(self.states, where, self._legal, out)
         return out
 
     def observe(
@@ -443,6 +361,31 @@ class Batch:
             out,
         )
         return out
+
+    def draw(
+        self, rng: np.random.Generator, rows: npt.ArrayLike | None = None, *, probs: npt.ArrayLike | None = None
+    ) -> npt.NDArray[np.int64]:
+        """A random legal action id per game, or per row of ``rows``, int64; 0 where the game is over.
+
+        All legal actions are equally likely, or in proportion to ``probs`` ``(num_rows, num_actions)``, of which those of
+        illegal ones do not count. One number of ``rng`` goes into each. Raises ``ValueError``, naming the first game at
+        fault, where no legal action has a probability above 0 or one is negative or no number.
+        """
+        where = self._where(rows)
+        draws, actions = rng.random(where.size), np.empty(where.size, np.int64)
+        if probs is None:
+            draw_rows(self.states, where, self._legal, draws, actions)
+            return actions
+        chances = np.ascontiguousarray(probs, np.float64)
+        if chances.shape != (where.size, self.num_actions):
+            raise ValueError(f"probs of shape {chances.shape}: this table needs {(where.size, self.num_actions)}")
+        mask, weights = np.empty(self.num_actions, np.int8), np.empty(self.num_actions)
+        bad = weighed_rows(self.states, where, self._legal, chances, draws, mask, weights, actions)
+        if bad >= 0:
+            raise ValueError(
+                f"game {where[bad]}: probs of its legal actions are no distribution: give numbers from 0, one of them above"
+            )
+        return actions
 
     def act(self, actions: npt.ArrayLike, rows: npt.ArrayLike | None = None) -> npt.NDArray[np.bool_]:
         """Play one action id per game, or per row of ``rows``; returns which rounds that ended. Finished games stand still.
@@ -503,7 +446,7 @@ class Batch:
         masks = np.empty((self.num_games, self.num_actions), np.int8)
         seen = np.empty((self.num_games, self.layout.size if observe else 0), np.int8)
         word = play_rows(
-            self.states, steps, self._word, self.start, masks, self.switches,
+            self.states, steps, self._word, self.start, self._legal, masks, self.switches,
             self.layout.num_seats, self.layout.max_quantity, seen,
         )  # fmt: skip
         self._word = np.uint64(word)

@@ -15,9 +15,9 @@ from math import prod
 import numpy as np
 
 from perudo_env.engine.actions import FIRST_BID, face_of
-from perudo_env.engine.jit import kernel
+from perudo_env.engine.jit import inlined
 from perudo_env.engine.rules import Record
-from perudo_env.engine.state import Phase
+from perudo_env.engine.state import NOBODY, Phase
 from perudo_env.engine.variant import MAX_FACES, MAX_STARTING_DICE, SWITCHES, Variant, switch_code, switch_values
 
 
@@ -33,6 +33,8 @@ class Block:
 _PUBLIC = switch_code("dice_counts", "public")
 _NUM_VALUES = np.array([len(switch_values(s)) for s in SWITCHES])
 _NUM_SWITCH_BITS = int(_NUM_VALUES.sum())
+# [c, k] 1 where c dice are more than k
+_UNARY = np.tri(MAX_STARTING_DICE + 1, MAX_STARTING_DICE, -1, np.int8)
 
 LAYOUT: tuple[Block, ...] = (
     Block("hand", (MAX_FACES, MAX_STARTING_DICE), "[f, k] own dice show face f + 1 more than k times"),
@@ -99,39 +101,50 @@ def encode_switches(variant: Variant) -> np.ndarray:
     return bits
 
 
-@kernel
+@inlined
+def relative(seat: int, viewer: int, num_seats: int) -> int:
+    """A seat as the viewer counts: 0 is its own, 1 the next clockwise."""
+    return seat - viewer + (num_seats if seat < viewer else 0)
+
+
+@inlined
 def encode(s: Record, viewer: int, switches: np.ndarray, seats: int, quantities: int, out: np.ndarray) -> None:
     """Write what ``viewer`` sees into the int8 row ``out``, by the layout of ``seats`` and ``quantities``.
 
     ``switches`` is :func:`encode_switches` of its variant. Blocks follow in LAYOUT's order.
     """
     out[:] = 0
-    n = int(s["num_seats"])
+    # read once: the compiler cannot know that what is written to out does not change the record
+    n, dice, spent, bids, bidders = int(s["num_seats"]), s["dice"], s["palifico_spent"], s["bids"], s["bidders"]
+    num_bids, shows_all = int(s["num_bids"]), s["dice_counts"] == _PUBLIC
     for f in range(MAX_FACES):
-        for k in range(s["hands"][viewer, f]):
-            out[f * MAX_STARTING_DICE + k] = 1
-    at = MAX_FACES * MAX_STARTING_DICE
-    for seat in range(n):
-        r = int(seat - viewer) % n
-        if s["dice_counts"] == _PUBLIC or r == 0:
-            for k in range(s["dice"][seat]):
-                out[at + r * MAX_STARTING_DICE + k] = 1
-        flags = at + seats * MAX_STARTING_DICE + r
-        out[flags] = s["dice"][seat] > 0
-        out[flags + seats] = seat == s["opener"]
-        out[flags + 2 * seats] = seat == s["bidder"]
-        out[flags + 3 * seats] = s["palifico_spent"][seat]
-    at += seats * (MAX_STARTING_DICE + 4)
-    out[at] = s["is_palifico"]
-    if s["is_palifico"] and s["num_bids"] > 0:
-        out[at + face_of(s["bids"][0])] = 1
-    out[at + 1 + MAX_FACES] = s["phase"] == Phase.WINDOW
-    at += MAX_FACES + 2
-    out[at : at + _NUM_SWITCH_BITS] = switches
-    at += _NUM_SWITCH_BITS
-    if s["num_bids"] == 0:
+        held = s["hands"][viewer, f]
+        for k in range(MAX_STARTING_DICE):
+            out[f * MAX_STARTING_DICE + k] = _UNARY[held, k]
+    # a slice per block: places in it are plainly not negative, which spares a test at each
+    cups = out[MAX_FACES * MAX_STARTING_DICE :]
+    marks = cups[seats * MAX_STARTING_DICE :]
+    for r in range(n):
+        seat = viewer + r - (n if viewer + r >= n else 0)
+        shown = dice[seat] if shows_all or r == 0 else 0
+        for k in range(MAX_STARTING_DICE):
+            cups[r * MAX_STARTING_DICE + k] = _UNARY[shown, k]
+        marks[r] = dice[seat] > 0
+        marks[3 * seats + r] = spent[seat]
+    marks[seats + relative(s["opener"], viewer, n)] = 1
+    if s["bidder"] != NOBODY:
+        marks[2 * seats + relative(s["bidder"], viewer, n)] = 1
+    flags = marks[4 * seats :]
+    flags[0] = s["is_palifico"]
+    if s["is_palifico"] and num_bids > 0:
+        flags[face_of(bids[0])] = 1
+    flags[1 + MAX_FACES] = s["phase"] == Phase.WINDOW
+    for k in range(_NUM_SWITCH_BITS):
+        flags[MAX_FACES + 2 + k] = switches[k]
+    if num_bids == 0:
         return
-    out[at + int(s["bids"][s["num_bids"] - 1]) - FIRST_BID] = 1
-    at += quantities * MAX_FACES
-    for i in range(s["num_bids"]):
-        out[at + (int(s["bids"][i]) - FIRST_BID) * seats + int(s["bidders"][i] - viewer) % n] = 1
+    standing = flags[MAX_FACES + 2 + _NUM_SWITCH_BITS :]
+    standing[bids[num_bids - 1] - FIRST_BID] = 1
+    made = standing[quantities * MAX_FACES :]
+    for i in range(num_bids):
+        made[(bids[i] - FIRST_BID) * seats + relative(bidders[i], viewer, n)] = 1

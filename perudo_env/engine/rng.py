@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from perudo_env.engine.jit import kernel, wrapping_kernel
+from perudo_env.engine.jit import inlined, kernel, wrapping_kernel
 
 _GOLDEN = np.uint64(0x9E3779B97F4A7C15)
 _MIX1 = np.uint64(0xBF58476D1CE4E5B9)
@@ -39,13 +39,13 @@ def draw(seed: np.uint64, stream: int, index: int, count: int) -> np.uint64:
     return mix(word + _GOLDEN * np.uint64(count + 1))
 
 
-@kernel
+@inlined
 def below(word: np.uint64, n: int) -> np.int64:
     """A number from 0 to n - 1 out of a random word; its bias is under n / 2**32."""
     return np.int64(((word >> _U32) * np.uint64(n)) >> _U32)
 
 
-@kernel
+@inlined
 def roll_die(seed: np.uint64, round_number: int, seat: int, die: int, num_faces: int) -> np.int64:
     """The face, from 1, of one die of a seat in a round."""
     return 1 + below(draw(seed, round_number, seat, die), num_faces)

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from perudo_env.engine.actions import FIRST_BID, MAX_FACES, PACO, Call, bid_id, face_of, quantity_of
-from perudo_env.engine.jit import kernel
+from perudo_env.engine.jit import inlined, kernel
 from perudo_env.engine.rng import FIRST_PLAYER, below, draw, roll_die, roll_off_sum
 from perudo_env.engine.state import NOBODY, Phase, RoundEnd
 from perudo_env.engine.variant import switch_code
@@ -74,7 +74,7 @@ class Reason(IntEnum):
 # ---------------------------------------------------------------------------------------------- legality
 
 
-@kernel
+@inlined
 def dice_in_play(s: Record) -> int:
     """The number of dice on the whole table."""
     total = 0
@@ -83,7 +83,7 @@ def dice_in_play(s: Record) -> int:
     return total
 
 
-@kernel
+@inlined
 def max_quantity(s: Record) -> int:
     """The highest quantity that may be bid in this round."""
     if s["max_bid"] == DICE_IN_PLAY:
@@ -180,7 +180,7 @@ def why_illegal_bid(b: Bidding, quantity: int, face: int) -> int:
     return Reason.LEGAL if span.least <= quantity <= span.most else span.why
 
 
-@kernel
+@inlined
 def why_illegal_call(s: Record, action: int) -> int:
     """The Reason why the seat to act may not say Dudo, Calza or Pass now."""
     in_window = s["phase"] == Phase.WINDOW
@@ -242,17 +242,19 @@ def fill_mask(s: Record, mask: np.ndarray) -> int:
 # ---------------------------------------------------------------------------------------------- rounds
 
 
-@kernel
+@inlined
 def next_alive(s: Record, seat: int) -> int:
     """The next seat clockwise that still has dice."""
-    for step in range(1, s["num_seats"] + 1):
-        other = (seat + step) % s["num_seats"]
+    other = seat
+    for _ in range(s["num_seats"]):
+        # no modulo: a division costs more than all the rest
+        other = other + 1 if other + 1 < s["num_seats"] else 0
         if s["dice"][other] > 0:
             return other
     return NOBODY
 
 
-@kernel
+@inlined
 def num_alive(s: Record) -> int:
     """How many seats still have dice."""
     alive = 0
@@ -338,7 +340,7 @@ def start_game(s: Record, seed: np.uint64, dice: np.ndarray) -> None:
     start_round(s, first_opener(s))
 
 
-@kernel
+@inlined
 def matches(s: Record, bid: int) -> int:
     """How many dice on the table count for a bid: its face and, where they are wild, the Pacos."""
     face = face_of(bid)
@@ -370,6 +372,15 @@ def lose_die(s: Record, seat: int) -> None:
         s["palifico_next"] = 1
 
 
+@inlined
+def was_in_round(s: Record, seat: int) -> bool:
+    """Whether a seat held dice in the round that ended last."""
+    held = 0
+    for face in range(MAX_FACES):
+        held += s["last_hands"][seat, face]
+    return held > 0
+
+
 @kernel
 def round_return(s: Record, seat: int) -> float:
     """The return of the round that ended last: own dice lost or won; the other seats in it share the opposite."""
@@ -377,14 +388,16 @@ def round_return(s: Record, seat: int) -> float:
         return float(s["last_change"])
     in_round = 0
     for other in range(s["num_seats"]):
-        in_round += s["last_hands"][other].sum() > 0
-    return -s["last_change"] / (in_round - 1) if s["last_hands"][seat].sum() > 0 else 0.0
+        in_round += was_in_round(s, other)
+    return -s["last_change"] / (in_round - 1) if was_in_round(s, seat) else 0.0
 
 
-@kernel
-def merit(s: Record, seat: int) -> float:
-    """What ranks the seats still in when a game stops: the return of a single round, else the dice left."""
-    return round_return(s, seat) if s["rounds"] == ONE_ROUND else float(s["dice"][seat])
+@inlined
+def merit(s: Record, seat: int) -> int:
+    """What ranks the seats still in when a game stops: the sign of the return of a single round, else the dice left."""
+    if s["rounds"] == ONE_ROUND:
+        return s["last_change"] if seat == s["last_seat"] else -s["last_change"]
+    return s["dice"][seat]
 
 
 @kernel

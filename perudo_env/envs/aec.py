@@ -17,6 +17,8 @@ from perudo_env.envs.arguments import ELIMINATIONS, ILLEGAL, REWARDS, one_of
 from perudo_env.envs.window import Canvas
 from perudo_env.game.game import Game
 
+_INT8 = np.dtype(np.int8)  # an array is made sooner of a dtype than of its name
+
 
 class PerudoAEC(AECEnv):
     """Perudo as an AEC environment, without wrappers; ``perudo_v0.env`` documents the arguments.
@@ -53,6 +55,8 @@ class PerudoAEC(AECEnv):
         self.possible_agents = [f"player_{i}" for i in range(self.num_players)]
         self._seats = {agent: i for i, agent in enumerate(self.possible_agents)}
         self._seed: int | None = None
+        self._to_act: str | None = None
+        self._shown: dict[str, npt.NDArray[np.int8]] | None = None  # what the agent to act has not asked for yet
         self.reset()
         n = self.game.num_actions
         self.observation_spaces = {
@@ -79,7 +83,7 @@ class PerudoAEC(AECEnv):
         if seed is None and self._seed is not None:
             seed = int(next_seed(np.uint64(self._seed)))
         self.game = Game(self.variant, self.num_players, seed, max_rounds=self.max_rounds)
-        self._seed = self.game.seed
+        self._seed, self._num_actions = self.game.seed, self.game.num_actions
         self.agents = self.possible_agents[:]
         self.rewards = dict.fromkeys(self.agents, 0.0)
         self._cumulative_rewards = dict.fromkeys(self.agents, 0.0)
@@ -88,17 +92,21 @@ class PerudoAEC(AECEnv):
         self.infos = {agent: {"action_mask": self._no_mask()} for agent in self.agents}
         self._paid = False  # whether the last step has left anything in rewards
         self._skip_agent_selection = None
-        self._select(self.game.action_mask(), self.game.observation(self.game.opener))
+        opener = self.game.states["seat"].item()
+        self._select(opener, self.game.action_mask(), self.game.observation(opener))
         if self.render_mode == "human":
             self.render()
 
     def observe(self, agent: str) -> dict[str, npt.NDArray[np.int8]]:
         """What an agent may see now, at any time and for any possible agent; the mask is all 0 unless it is to act."""
-        if agent == self._to_act:
-            return {"observation": self._seen.copy(), "action_mask": self._mask.copy()}
+        if agent == self._to_act and self._shown is not None:
+            # nobody else holds these arrays; who asks again gets others
+            shown, self._shown = self._shown, None
+            return shown
         if agent not in self._seats:
             raise ValueError(f"agent {agent!r} is not at this table: use one of {', '.join(self.possible_agents)}")
-        return {"observation": self.game.observation(self._seats[agent]), "action_mask": self._no_mask()}
+        mask = self.game.action_mask() if agent == self._to_act else self._no_mask()
+        return {"observation": self.game.observation(self._seats[agent]), "action_mask": mask}
 
     def step(self, action: Any) -> None:
         """Play the selected agent's action id, a whole number of any kind; None for an agent that is out.
@@ -110,9 +118,8 @@ class PerudoAEC(AECEnv):
         if self.terminations[agent] or self.truncations[agent]:
             self._was_dead_step(action)
             return
-        mask, seen = np.empty(self.game.num_actions, np.int8), np.empty(self.game.layout.size, np.int8)
         try:
-            round_ended = self.game.play(action, (mask, seen))
+            seat, someone_left, round_ended, mask, seen = self.game.step(action)
         except IllegalActionError:
             if self.illegal == "raise":
                 raise
@@ -120,11 +127,11 @@ class PerudoAEC(AECEnv):
             self._forfeit(agent)
             return
         self._cumulative_rewards[agent] = 0.0
-        self.infos[agent]["action_mask"] = self._no_mask()
+        self.infos[agent]["action_mask"] = np.zeros(self._num_actions, _INT8)
         if self._paid:
             self._clear_rewards()
-        self._paid = round_ended and self._settle()
-        self._select(mask, seen)
+        self._paid = round_ended and (someone_left or self.reward == "dice") and self._settle()
+        self._select(seat, mask, seen)
         if self._paid:
             self._accumulate_rewards()
             self._deads_step_first()
@@ -132,7 +139,7 @@ class PerudoAEC(AECEnv):
             self.render()
 
     def _settle(self) -> bool:
-        """End what the last round ended, and pay; returns whether anybody was ended or paid."""
+        """End whom the last round ended, and pay; returns whether anybody was ended or paid."""
         dice, over = self.game.states["dice"][0].tolist(), self.game.is_over
         truncated = over and self.game.truncated
         out = [
@@ -160,17 +167,17 @@ class PerudoAEC(AECEnv):
         self._accumulate_rewards()
         self._deads_step_first()
 
-    def _select(self, mask: npt.NDArray[np.int8], seen: npt.NDArray[np.int8]) -> None:
-        """Point at the seat to act, who is shown ``mask`` and ``seen``; at the end of the game, at anybody still there."""
-        seat = self.game.seat
-        self._to_act = None if seat is None else self.possible_agents[seat]
-        self.agent_selection = self._to_act or self.agents[0]
-        if self._to_act is not None:
-            self._mask, self._seen = mask, seen
-            self.infos[self._to_act]["action_mask"] = mask.copy()
+    def _select(self, seat: int, mask: npt.NDArray[np.int8], seen: npt.NDArray[np.int8]) -> None:
+        """Point at the seat to act, who is shown ``mask`` and ``seen``; at the end of the game (-1), at anybody still there."""
+        if seat < 0:
+            self._to_act, self._shown, self.agent_selection = None, None, self.agents[0]
+            return
+        self._to_act = self.agent_selection = agent = self.possible_agents[seat]
+        self._shown = {"observation": seen, "action_mask": mask}
+        self.infos[agent]["action_mask"] = mask.copy()
 
     def _no_mask(self) -> npt.NDArray[np.int8]:
-        return np.zeros(self.game.num_actions, np.int8)
+        return np.zeros(self._num_actions, _INT8)
 
     def render(self) -> str | npt.NDArray[np.uint8] | None:
         """The open table as text (``ansi``) or as uint8 ``(H, W, 3)`` (``rgb_array``), or in a window (``human``)."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -25,15 +26,27 @@ from perudo_env.engine.batch import (
     step_row,
 )
 from perudo_env.engine.clauses import IllegalActionError, action_id
-from perudo_env.engine.jit import announce_compilation
+from perudo_env.engine.jit import announce_compilation, direct
 from perudo_env.engine.observation import encode_switches, layout
 from perudo_env.engine.rules import Reason, Reward
-from perudo_env.engine.state import NOBODY, Phase, copied, new_states
+from perudo_env.engine.state import NOBODY, STATE, Phase, copied, new_states
 from perudo_env.engine.variant import Variant, as_variant, check_total, is_whole, table_size, whole
 from perudo_env.game import notation
 from perudo_env.game.clauses import explain
 from perudo_env.game.events import Event, Hands, all_faces, faces, roll_offs, round_end, round_started, said
 from perudo_env.game.notation import NotationError, RoundText, Setting
+
+_INT8 = np.dtype(np.int8)  # an array is made sooner of a dtype than of its name
+
+# The next seat to act (-1: the game is over), whether a seat is out or the game over, whether the round has ended, and
+# the mask and the observation of the next seat, int8 (num_actions,) and (layout.size,), unless the game is over.
+Step = tuple[int, bool, bool, Int8Array, Int8Array]
+
+
+@cache
+def _step_row() -> Callable[..., int]:
+    mask = np.empty(1, _INT8)
+    return direct(step_row, np.zeros(1, STATE), 0, 0, encode_switches(Variant()), mask, mask)
 
 
 @dataclass(frozen=True)
@@ -75,9 +88,10 @@ class Game:
             num_seats = len(dice) if isinstance(dice, Sequence | np.ndarray) else 2
         variant, num_seats = as_variant(variant), table_size(num_seats)
         start = starting_dice(variant, num_seats, dice)
-        self._set_up(variant, num_seats, int(start.sum()), max_rounds)
-        start_row(self.states, 0, seeds_from(seed, 1)[0], start)
-        self._setting = Setting(variant, seed=self.seed, max_rounds=max_rounds)
+        self._set_up(variant, num_seats, sum(start.tolist()), max_rounds)
+        first_seed = seeds_from(seed, 1)[0]
+        start_row(self.states, 0, first_seed, start)
+        self._setting = Setting(variant, seed=int(first_seed), max_rounds=max_rounds)
         self._begin_round()
 
     def _set_up(self, variant: Variant, num_seats: int, total: int, max_rounds: int | None) -> None:
@@ -88,7 +102,7 @@ class Game:
         self.num_actions = num_actions(self.layout.max_quantity)
         self._switches = encode_switches(variant)
         # The history: the record as each round began (after the last one: as it ended), and the (seat, action id) pairs of each.
-        self._starts: list[np.ndarray] = []
+        self._starts: list[bytes] = []
         self._played: list[list[tuple[int, int]]] = []
 
     @classmethod
@@ -324,24 +338,32 @@ class Game:
         ended = self.play(number)
         assert seat is not None
         word = said(seat, ACTIONS[number])
-        return [word, *round_end(self._starts[-1][0])] if ended else [word]
+        return [word, *round_end(_record(self._starts[-1]))] if ended else [word]
 
-    def play(self, action: int, shown: tuple[Int8Array, Int8Array] | None = None) -> bool:
-        """:meth:`act` for programs: an action id in, whether it ended the round out.
-
-        ``shown``, a mask and an observation, is overwritten by those of the next seat to act, if there is one.
-        """
+    def play(self, action: int) -> bool:
+        """:meth:`act` for programs: an action id in, whether it ended the round out."""
         number, seat = action_id(action, self.num_actions), self.states["seat"].item()
-        if shown is None:
-            result = act_row(self.states, 0, number)
-        else:
-            result = step_row(self.states, 0, number, self._switches, self.num_seats, self.layout.max_quantity, *shown)
+        result = act_row(self.states, 0, number)
         if result < 0:
             raise IllegalActionError(self._clause(number, "en"))
         self._played[-1].append((seat, number))
         if result == 1:
             self._begin_round()
         return result == 1
+
+    def step(self, action: int) -> Step:
+        """:meth:`play` for loops, which also want to know who is next and what that seat may do and sees."""
+        number = action_id(action, self.num_actions)
+        mask, seen = np.empty(self.num_actions, _INT8), np.empty(self.layout.size, _INT8)
+        told = _step_row()(self.states, 0, number, self._switches, mask, seen)
+        if told < 0:
+            raise IllegalActionError(self._clause(number, "en"))
+        self._played[-1].append((told >> 6, number))
+        seat = (told >> 2 & 15) - 1
+        if not told & 1:
+            return seat, False, False, mask, seen
+        self._begin_round()
+        return seat, told & 2 > 0, True, mask, seen
 
     def _id(self, action: Any) -> int:
         if isinstance(action, str):
@@ -371,28 +393,28 @@ class Game:
     @property
     def events(self) -> tuple[Event, ...]:
         """All that has happened since the start, in order."""
-        events: list[Event] = [] if self._setting.position else roll_offs(self._starts[0][0])
-        events.append(round_started(self._starts[0][0]))
+        events: list[Event] = [] if self._setting.position else roll_offs(_record(self._starts[0]))
+        events.append(round_started(_record(self._starts[0])))
         for number, played in enumerate(self._played):
             events += [said(seat, ACTIONS[action]) for seat, action in played]
             if number + 1 < len(self._starts):
-                events += round_end(self._starts[number + 1][0])
+                events += round_end(_record(self._starts[number + 1]))
         return tuple(events)
 
     def _begin_round(self) -> None:
-        self._starts.append(copied(self.states))
-        if not self.is_over:
+        self._starts.append(self.states.tobytes())
+        if self.states["seat"].item() != NOBODY:
             self._played.append([])
 
     def _rounds(self) -> list[RoundText]:
         return [
             RoundText(
-                all_faces(start[0], "hands"),
-                int(start[0]["opener"]),
-                bool(start[0]["is_palifico"]),
+                all_faces(start, "hands"),
+                int(start["opener"]),
+                bool(start["is_palifico"]),
                 [ACTIONS[a] for _, a in played],
             )
-            for start, played in zip(self._starts, self._played, strict=False)
+            for start, played in zip(map(_record, self._starts), self._played, strict=False)
         ]
 
     def deal(self, hands: Sequence[Sequence[int]]) -> None:
@@ -422,7 +444,7 @@ class Game:
             for face in hand:
                 counts[seat, face - 1] += 1
         deal_row(self.states, 0, counts)
-        self._starts[-1] = copied(self.states)
+        self._starts[-1] = self.states.tobytes()
 
     def _redeal(self, text: RoundText) -> None:
         """Put the dice of a record under the cups, if the record agrees with the rules on all else."""
@@ -516,6 +538,11 @@ def _listed(name: str, given: Any) -> Sequence[Any]:
     if not isinstance(given, Sequence | np.ndarray) or isinstance(given, str | bytes):
         raise ValueError(f"{name} = {given!r} is not a list: give one, like [] or [x, y]")
     return list(given)
+
+
+def _record(content: bytes) -> np.void:
+    """A state record from its bytes."""
+    return np.frombuffer(content, STATE)[0]
 
 
 def _as_hands(hands: Sequence[Sequence[int]]) -> Hands:

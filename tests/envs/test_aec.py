@@ -339,3 +339,30 @@ def test_human_mode_opens_a_window(monkeypatch):
     copy.deepcopy(env)
     env.close()
     env.close()
+
+
+def test_what_one_caller_does_to_its_arrays_shows_nobody_else():
+    env = perudo_v0.raw_env(num_players=3)
+    env.reset(seed=3)
+    for action in (3 + 1, 0, None):
+        agent = env.agent_selection
+        first, second = env.observe(agent), env.observe(agent)
+        for key in first:
+            assert (first[key] == second[key]).all()
+            first[key][:] = 7
+            second[key][:] = 7
+        again = env.observe(agent)
+        assert (again["action_mask"] == env.infos[agent]["action_mask"]).all()
+        assert max(a.max() for a in again.values()) == 1
+        if action is not None:
+            env.step(action)
+
+
+def test_a_number_of_any_size_is_illegal_and_no_more():
+    env = perudo_v0.raw_env(num_players=2)
+    env.reset(seed=1)
+    before = env.game.record()
+    for action in (-1, env.game.num_actions, 2**31, 2**63, 10**30, -(2**63) - 1):
+        with pytest.raises(pe.IllegalActionError, match="is not an action id of this table: use 0 to"):
+            env.step(action)
+    assert env.game.record() == before
