@@ -22,20 +22,21 @@ HIDDEN, EPOCHS, MINIBATCH = [256, 256], 4, 4096
 WORDS = f"{HIDDEN}, {EPOCHS} epochs of {MINIBATCH}"
 
 
-def config() -> Config:
+def config(precision: str = "auto") -> Config:
     """Our trainer on the game of the bench, actor and critic of the same widths as the peer's."""
     return load_config(
         Config, Path("configs/mmd.yaml"),
         [
             "tables=[{variants: [classic], seats: [2]}]", f"learn.hidden={HIDDEN}", f"learn.critic_hidden={HIDDEN}",
             f"learn.epochs={EPOCHS}", f"learn.minibatch={MINIBATCH}", "play.unit=games", "play.tables=1024", "play.any_dice=0",
+            f"run.precision={precision}",
         ],
     )  # fmt: skip
 
 
-def mmd_play() -> Any:
+def mmd_play(precision: str = "auto") -> Any:
     """``train.selfplay.ppo`` end to end: play, learn, average."""
-    trainer = MMD(config())
+    trainer = MMD(config(precision))
 
     def play(decisions: int) -> int:
         before = trainer.decisions
