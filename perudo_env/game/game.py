@@ -356,7 +356,8 @@ class Game:
 
     def step(self, action_id: int) -> Step:
         """:meth:`play` for loops, which also want to know who is next and what that seat may do and sees."""
-        self._check_id(action_id)
+        if not 0 <= action_id < self.num_actions:
+            self._check_id(action_id)
         mask, seen = np.empty(self.num_actions, _INT8), np.empty(self.layout.size, _INT8)
         told = _step_row()(self.states, 0, action_id, self._switches, mask, seen)
         if told < 0:

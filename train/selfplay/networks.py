@@ -31,7 +31,7 @@ class MLP(nn.Module):
             assert isinstance(first, nn.Linear)
             x = first_linear(first, x)
             if not hidden:
-                return x
+                return x.float()
             x, hidden = torch.relu(x), hidden[1:]
         for layer in hidden:
             x = torch.relu(layer(x))
