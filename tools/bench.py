@@ -5,13 +5,15 @@
     python -m tools.bench --training --out runs/bench-training.json  # the trainer instead, some minutes
 
 Both sides of a line play uniform legal actions on one core. They are timed in turn (A B A B ...) in CPU seconds, and
-the medians are compared, so neither a drifting machine nor its other work decides. Exits with 1 if a bar is missed.
+the medians are compared, so neither a drifting machine nor its other work decides. A line without a bar is there to be
+seen: the peer in a slower form, or ourselves in one. Exits with 1 if a bar is missed.
 """
 
 from __future__ import annotations
 
 import json
 import os
+import platform
 import sys
 import time
 import warnings
@@ -24,6 +26,7 @@ from random import Random
 from statistics import median
 from typing import Any
 
+import numpy as np
 import tyro
 from rich.console import Console
 from rich.table import Table
@@ -61,7 +64,8 @@ class Line:
     what: str
     ours: str
     peer: str
-    bar: float  # the least ratio
+    bar: float | None  # the least ratio, or the most; None: there is none
+    at_most: bool  # what the ratio says: how many times as fast we are, or with True how many times as slow
     ours_per_second: float  # median over the rounds
     peer_per_second: float
     ratio: float  # of the two medians
@@ -72,33 +76,69 @@ class Line:
 
 @dataclass(frozen=True)
 class Contest:
-    """What a line compares: who plays, and the least ratio that will do."""
+    """What a line compares: who plays, and the ratio that will do; see :class:`Line`."""
 
     what: str
     ours: str
     peer: str
-    bar: float
+    bar: float | None
     play_ours: Play
     play_peer: Play
+    at_most: bool = False
 
 
 # ---------------------------------------------------------------------------------------------- the players
 
 
-def batch_play(games: int, *, observe: bool) -> Play:
-    """The engine in bulk, in the corner that OpenSpiel knows: two seats, five dice each, one round."""
-    batch = Batch("liars_dice", 2, games, SEED)
+def batch_play(games: int, *, observe: bool, variant: str = "liars_dice", seats: int = 2) -> Play:
+    """The engine in bulk; as it stands in the corner that OpenSpiel knows: two seats, five dice each, one round."""
+    batch = Batch(variant, seats, games, SEED)
     return lambda decisions: batch.play_random(-(-decisions // games), observe=observe)
 
 
-def openspiel_play(*, observe: bool) -> Play:
-    """A Python loop over OpenSpiel's ``liars_dice(numdice=5)``, as in OpenSpiel's own example of play.
+def driven_play(games: int) -> Play:
+    """The same batch driven from Python, as a learner would: masks, observations, a drawn action for each game."""
+    batch, rng = Batch("liars_dice", 2, games, SEED), np.random.default_rng(SEED)
+    masks, seen = batch.masks(), batch.observe()
 
-    Chance nodes are sampled from ``chance_outcomes()`` and not counted. Where one knows that a die is fair, drawing from
-    ``legal_actions()`` instead makes this loop about twice as fast; with NumPy's choice it is four times slower.
+    def play(decisions: int) -> int:
+        steps = -(-decisions // games)
+        for _ in range(steps):
+            if (over := batch.is_over).any():
+                batch.reset(over)
+            batch.masks(out=masks)
+            batch.observe(out=seen)
+            batch.act(batch.draw(rng))
+        return steps * games
+
+    return play
+
+
+def copy_play(games: int, variant: str, seats: int) -> Play:
+    """No play at all: NumPy copies the observations and masks of so many games."""
+    batch = Batch(variant, seats, games, SEED)
+    arrays = [batch.observe(), batch.masks()]
+    copies = [np.empty_like(a) for a in arrays]
+
+    def play(decisions: int) -> int:
+        steps = -(-decisions // games)
+        for _ in range(steps):
+            for array, room in zip(arrays, copies, strict=True):
+                np.copyto(room, array)
+        return steps * games
+
+    return play
+
+
+def openspiel_play(*, observe: bool, fair_dice: bool = True) -> Play:
+    """A Python loop over OpenSpiel's ``liars_dice(numdice=5)``; chance nodes are not counted.
+
+    Dice are drawn from ``legal_actions()``, by one who knows that they are fair: the fastest form. With ``fair_dice`` False
+    from ``chance_outcomes()``, as in OpenSpiel's own example of play, which is half as fast.
     """
     pyspiel = _peer("pyspiel")
     game, rng = pyspiel.load_game("liars_dice(numdice=5)"), Random(SEED)
+    choice, random = rng.choice, rng.random
 
     def play(decisions: int) -> int:
         played = 0
@@ -106,15 +146,18 @@ def openspiel_play(*, observe: bool) -> Play:
             state = game.new_initial_state()
             while not state.is_terminal():
                 if state.is_chance_node():
-                    outcomes, chances = zip(*state.chance_outcomes(), strict=True)
-                    state.apply_action(rng.choices(outcomes, chances)[0])
+                    if fair_dice:
+                        state.apply_action(choice(state.legal_actions()))
+                    else:
+                        outcomes, chances = zip(*state.chance_outcomes(), strict=True)
+                        state.apply_action(rng.choices(outcomes, chances)[0])
                     continue
                 played += 1
                 if observe:
                     state.information_state_tensor()
                     state.legal_actions_mask()
                 legal = state.legal_actions()
-                state.apply_action(legal[int(rng.random() * len(legal))])
+                state.apply_action(legal[int(random() * len(legal))])
         return played
 
     return play
@@ -157,47 +200,48 @@ def contests(games: int) -> list[Contest]:
     """The lines of the bench; raises ``MissingPeer``."""
     tictactoe = _peer("pettingzoo.classic.tictactoe_v3")
     spiel, bulk = "OpenSpiel liars_dice(numdice=5)", f"Batch of {games}, liars_dice"
-    perudo = "perudo_v0.{}, classic, 4 players"
+    fair, sampled = f"{spiel}, random.choice of fair dice", f"{spiel}, chance_outcomes()"
+    perudo, table = "perudo_v0.{}, classic, 4 players", ("classic", 4)
+    masks, both = batch_play(games, observe=False), batch_play(games, observe=True)
+    peer = openspiel_play(observe=True)
     return [
-        Contest("random play, masks", bulk, spiel, 50.0, batch_play(games, observe=False), openspiel_play(observe=False)),
+        Contest("random play, masks", bulk, fair, 60.0, masks, openspiel_play(observe=False)),
+        Contest("random play, masks", bulk, sampled, None, masks, openspiel_play(observe=False, fair_dice=False)),
+        Contest("random play, masks and observations", bulk, fair, 40.0, both, peer),
         Contest(
-            "random play, masks and observations", bulk, spiel, 20.0,
-            batch_play(games, observe=True), openspiel_play(observe=True),
+            "random play, masks and observations", bulk, sampled, None, both, openspiel_play(observe=True, fair_dice=False)
+        ),
+        Contest("the same, driven from Python", f"{bulk}: masks, observe, draw, act", fair, None, driven_play(games), peer),
+        Contest(
+            "a decision with mask and observation costs", f"Batch of {games}, classic, 4 players", "copies of its bytes", 6.0,
+            batch_play(games, observe=True, variant=table[0], seats=table[1]), copy_play(games, *table), at_most=True,
         ),
         Contest(
-            "PettingZoo, no wrappers", perudo.format("raw_env"), "tictactoe_v3.raw_env", 1.5,
+            "PettingZoo, no wrappers", perudo.format("raw_env"), "tictactoe_v3.raw_env", 2.5,
             aec_play(perudo_v0.raw_env()), aec_play(tictactoe.raw_env()),
         ),
         Contest(
-            "PettingZoo, wrapped", perudo.format("env"), "tictactoe_v3.env", 1.5,
+            "PettingZoo, wrapped", perudo.format("env"), "tictactoe_v3.env", 2.5,
             aec_play(perudo_v0.env()), aec_play(tictactoe.env()),
         ),
     ]  # fmt: skip
 
 
 def training_contests() -> list[Contest]:
-    """The lines that train. The peer of the second is a limit and no system: at most twice its time is half its rate."""
+    """The lines that train. The peer of the last is a limit and no system: at most twice its time."""
     from tools import bench_training as training  # PyTorch takes seconds to import
 
     ours = f"train.selfplay.ppo, classic, 2 players, {training.WORDS}"
+    auto, peer = training.mmd_play(), training.maskable_ppo_play()
+    maskable = "MaskablePPO, 8 in DummyVecEnv"
     return [
+        Contest("training, end to end", f"{ours}, {training.precision_here()}", maskable, 3.0, auto, peer),
+        Contest("training, end to end", f"{ours}, float32", maskable, None, training.mmd_play("float32"), peer),
         Contest(
-            "training, end to end",
-            ours,
-            "MaskablePPO, 8 in DummyVecEnv",
-            5.0,
-            training.mmd_play(),
-            training.maskable_ppo_play(),
+            "training takes", f"{ours}, {training.precision_here()}", "its networks' forward and backward passes", 2.0,
+            auto, training.bare_play(), at_most=True,
         ),
-        Contest(
-            "training, beside its networks alone",
-            ours,
-            "forward and backward passes",
-            0.5,
-            training.mmd_play(),
-            training.bare_play(),
-        ),
-    ]
+    ]  # fmt: skip
 
 
 # ---------------------------------------------------------------------------------------------- the clock
@@ -224,11 +268,15 @@ def measure(contest: Contest, rounds: int, seconds: float) -> Line:
     """Time both sides in turn, ``rounds`` times each."""
     sides = [(play, enough(play, seconds)) for play in (contest.play_ours, contest.play_peer)]
     rates = [[timed(play, decisions) for play, decisions in sides] for _ in range(rounds)]
-    ours, peer = (median(side) for side in zip(*rates, strict=True))
-    ratios = [a / b for a, b in rates]
+    if contest.at_most:
+        rates = [rate[::-1] for rate in rates]
+    above, below = (median(side) for side in zip(*rates, strict=True))
+    ratio, ratios = above / below, [a / b for a, b in rates]
+    ours, peer = (below, above) if contest.at_most else (above, below)
+    met = contest.bar is None or (ratio <= contest.bar if contest.at_most else ratio >= contest.bar)
     return Line(
-        contest.what, contest.ours, contest.peer, contest.bar, ours, peer, ours / peer, min(ratios), max(ratios),
-        passed=ours / peer >= contest.bar,
+        contest.what, contest.ours, contest.peer, contest.bar, contest.at_most, ours, peer, ratio, min(ratios), max(ratios),
+        passed=met,
     )  # fmt: skip
 
 
@@ -252,16 +300,30 @@ def _measured(all_contests: Sequence[Contest], rounds: int, seconds: float, cons
 # ---------------------------------------------------------------------------------------------- the report
 
 
+def processor() -> str:
+    """The name of this machine's processor."""
+    try:
+        lines = Path("/proc/cpuinfo").read_text().splitlines()
+    except OSError:
+        lines = []
+    said = dict(
+        reversed([(key.strip(), value.strip()) for key, colon, value in (x.partition(":") for x in lines) if colon])
+    )
+    if "model name" not in said:
+        return platform.processor() or platform.machine()
+    return f"{said['model name']} (family {said.get('cpu family', '?')}, model {said.get('model', '?')})"
+
+
 def table(lines: Sequence[Line]) -> Table:
     """The result for people."""
-    out = Table("line", title="Decisions per CPU second, one core", show_lines=True)
+    out = Table("line", title=f"Decisions per CPU second, one core of {processor()}", show_lines=True)
     for heading in ("ours", "peer", "ratio", "rounds", "bar", ""):
         out.add_column(heading, justify="right", no_wrap=True)
     for x in lines:
         out.add_row(
             f"{x.what}\n[dim]{x.ours}\n{x.peer}[/dim]", f"{x.ours_per_second:,.0f}", f"{x.peer_per_second:,.0f}",
-            f"{x.ratio:.2f}x", f"{x.lowest:.1f}-{x.highest:.1f}", f"{x.bar:g}x",
-            "[green]met[/green]" if x.passed else "[red]missed[/red]",
+            f"{x.ratio:.2f}x", f"{x.lowest:.1f}-{x.highest:.1f}", "" if x.bar is None else f"{'<=' if x.at_most else '>='} {x.bar:g}x",
+            "" if x.bar is None else "[green]met[/green]" if x.passed else "[red]missed[/red]",
         )  # fmt: skip
     return out
 
@@ -272,6 +334,7 @@ def report(o: Options, lines: Sequence[Line]) -> dict[str, Any]:
     return {
         "quick": o.quick,
         "seed": SEED,
+        "processor": processor(),
         "versions": {"python": sys.version.split()[0]} | {p: version(p) for p in packages},
         "lines": [asdict(line) for line in lines],
     }

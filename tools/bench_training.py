@@ -14,7 +14,7 @@ import perudo_env  # noqa: F401 - registers perudo/Perudo-v0 with Gymnasium
 from agents.learned import relative
 from train.core.config import load_config
 from train.selfplay import critic_features as hindsight
-from train.selfplay.networks import MLP, entropy, log_probs, mixed
+from train.selfplay.networks import MLP, entropy, log_probs, mixed, precision
 from train.selfplay.options import Config
 from train.selfplay.ppo import MMD
 
@@ -22,20 +22,26 @@ HIDDEN, EPOCHS, MINIBATCH = [256, 256], 4, 4096
 WORDS = f"{HIDDEN}, {EPOCHS} epochs of {MINIBATCH}"
 
 
-def config() -> Config:
+def config(wanted: str = "auto") -> Config:
     """Our trainer on the game of the bench, actor and critic of the same widths as the peer's."""
     return load_config(
         Config, Path("configs/mmd.yaml"),
         [
             "tables=[{variants: [classic], seats: [2]}]", f"learn.hidden={HIDDEN}", f"learn.critic_hidden={HIDDEN}",
             f"learn.epochs={EPOCHS}", f"learn.minibatch={MINIBATCH}", "play.unit=games", "play.tables=1024", "play.any_dice=0",
+            f"run.precision={wanted}",
         ],
     )  # fmt: skip
 
 
-def mmd_play() -> Any:
+def precision_here() -> str:
+    """What ``precision: auto`` stands for on this machine."""
+    return str(precision("auto", torch.device("cpu"))).removeprefix("torch.")
+
+
+def mmd_play(wanted: str = "auto") -> Any:
     """``train.selfplay.ppo`` end to end: play, learn, average."""
-    trainer = MMD(config())
+    trainer = MMD(config(wanted))
 
     def play(decisions: int) -> int:
         before = trainer.decisions

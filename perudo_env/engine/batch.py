@@ -17,6 +17,7 @@ from perudo_env.engine.actions import num_actions, quantity_of
 from perudo_env.engine.bulk import (
     act_rows,
     draw_rows,
+    following_seeds,
     masks_rows,
     observe_rows,
     play_rows,
@@ -29,7 +30,6 @@ from perudo_env.engine.clauses import IllegalActionError, action_id, explain
 from perudo_env.engine.jit import announce_compilation, kernel
 from perudo_env.engine.legal import legal_bids
 from perudo_env.engine.observation import Layout, encode, encode_switches, layout
-from perudo_env.engine.rng import next_seed
 from perudo_env.engine.rules import (
     PALIFICO_ONCE,
     Reason,
@@ -258,7 +258,8 @@ class Batch:
         where = self._where(rows)
         counts = np.repeat(self.start[None], where.size, axis=0) if dice is None else self._counts(where.size, dice)
         if seeds is None and self.states["round"].any():
-            new = np.array([next_seed(s) for s in self.states["seed"][where]], np.uint64)
+            new = np.empty(where.size, np.uint64)
+            following_seeds(self.states, where, new)
         else:
             new = seeds_from(seeds, where.size)
         start_rows(self.states, where, new, counts)

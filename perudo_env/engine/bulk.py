@@ -21,6 +21,13 @@ def start_rows(states: np.ndarray, rows: np.ndarray, seeds: np.ndarray, dice: np
 
 
 @kernel
+def following_seeds(states: np.ndarray, rows: np.ndarray, seeds: np.ndarray) -> None:
+    """Write the seed that follows that of each of ``rows``."""
+    for k in range(rows.size):
+        seeds[k] = next_seed(states[rows[k]]["seed"])
+
+
+@kernel
 def masks_rows(states: np.ndarray, rows: np.ndarray, legal: LegalBids, masks: np.ndarray) -> None:
     """Write the mask of the seat to act in each of ``rows``."""
     tables, counts = legal.masks, legal.counts

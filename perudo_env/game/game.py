@@ -353,7 +353,8 @@ class Game:
 
     def step(self, action: int) -> Step:
         """:meth:`play` for loops, which also want to know who is next and what that seat may do and sees."""
-        number = action_id(action, self.num_actions)
+        in_range = type(action) is int and 0 <= action < self.num_actions  # the usual case is asked nothing more
+        number = action if in_range else action_id(action, self.num_actions)
         mask, seen = np.empty(self.num_actions, _INT8), np.empty(self.layout.size, _INT8)
         told = _step_row()(self.states, 0, number, self._switches, mask, seen)
         if told < 0:

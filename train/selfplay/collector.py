@@ -22,6 +22,7 @@ from perudo_env.engine.variant import MAX_SEATS, Variant
 from perudo_env.game.asking import ask, places
 from perudo_env.policy import Policy, sample
 from train.selfplay.critic_features import all_dice
+from train.selfplay.sparse import SparseRows, compress, joined
 from train.selfplay.values import ContinuationValues, RoundStates
 
 FloatArray = npt.NDArray[np.float64]
@@ -29,8 +30,8 @@ Float32Array = npt.NDArray[np.float32]
 Unit = Literal["rounds", "games"]
 LEARNER = 0
 
-# (inputs, sizes) -> log-probabilities of the cells, all (batch, ...)
-Actor = Callable[[Float32Array, npt.NDArray[np.int16]], Float32Array]
+# (inputs, sizes) -> log-probabilities of the cells, all (batch, ...); the critic's inputs stand behind the actor's
+Actor = Callable[[SparseRows, npt.NDArray[np.int16]], Float32Array]
 # (number from 1 in the pool, variant, num_seats) -> who plays there
 Opponents = Callable[[int, Variant, int], Policy]
 
@@ -82,8 +83,7 @@ class Tables:
 class Decisions:
     """What the learner decided, in the order in which it did, and what it was paid."""
 
-    inputs: Float32Array  # (n, relative.NUM_INPUTS)
-    hindsight: Float32Array  # (n, hindsight.NUM_INPUTS)
+    inputs: SparseRows  # n rows of relative.NUM_INPUTS + critic_features.NUM_INPUTS
     sizes: npt.NDArray[np.int16]  # (n, NUM_CELLS)
     log_probs: Float32Array  # (n, NUM_CELLS): of the policy that played
     chosen: npt.NDArray[np.int64]  # (n,): cells
@@ -127,11 +127,12 @@ class Collector:
                 pay[:, : tables.num_seats], lesson = pay_of_rounds(tables, at_start, values)
                 lessons.append(lesson)
             pays.append(pay)
-        columns: list[Any] = [np.concatenate(c) for c in zip(*self._parts, strict=True)]
+        rows, *rest = zip(*self._parts, strict=True)
+        columns: list[Any] = [np.concatenate(c) for c in rest]
         rounds = Rounds(*(np.concatenate(c) for c in zip(*lessons, strict=True))) if lessons else None
-        inputs, hindsight, sizes, log_probs, chosen, who = columns
+        sizes, log_probs, chosen, who = columns
         paid = np.concatenate(pays).reshape(-1)
-        return Decisions(inputs, hindsight, sizes, log_probs, chosen, who, paid, finished), rounds
+        return Decisions(joined(rows), sizes, log_probs, chosen, who, paid, finished), rounds
 
     def _play(self, groups: Sequence[Tables], unit: Unit) -> None:
         rows = [np.arange(t.batch.num_games) for t in groups]
@@ -163,23 +164,24 @@ class Collector:
     def _learner(self, asked: list[Any], offsets: npt.NDArray[np.int64]) -> None:
         """Ask the network for all tables at once, and note its decisions."""
         encoded = [encode(seen, masks) for _, _, _, (_, _, seen, masks) in asked]
-        inputs = np.concatenate([e.inputs for e in encoded])
-        if not len(inputs):
+        if not any(len(e.inputs) for e in encoded):
             return
+        # all dice, for the critic, as the tables stand now
+        hindsight = [all_dice(tables.batch, rows) for _, tables, _, (_, rows, _, _) in asked]
+        inputs = compress(np.concatenate([e.inputs for e in encoded]), np.concatenate(hindsight))
         sizes = np.concatenate([e.sizes for e in encoded])
         log_p = self.actor(inputs, sizes)
         chosen = sample(np.exp(log_p), self.rng)
-        draws = self.rng.random(len(inputs))
-        who, hindsight, at = [], [], 0
+        draws = self.rng.random(len(chosen))
+        who, at = [], 0
         for (g, tables, actions, (mine, rows, _, masks)), e in zip(asked, encoded, strict=True):
             here = slice(at, at + mine.size)
             picked = np.zeros(mine.size, np.int64)
             pick_rows(chosen[here], e.cells, masks, draws[here], e.sizes, picked)
             actions[mine] = picked
             who.append((offsets[g] + rows) * MAX_SEATS + tables.batch.seat[rows])
-            hindsight.append(all_dice(tables.batch, rows))
             at += mine.size
-        self._parts.append((inputs, np.concatenate(hindsight), sizes, log_p, chosen, np.concatenate(who)))
+        self._parts.append((inputs, sizes, log_p, chosen, np.concatenate(who)))
 
 
 def pay_of_rounds(

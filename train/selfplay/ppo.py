@@ -49,11 +49,30 @@ from train.selfplay.networks import (
     log_sizes,
     mixed,
     precision,
+    reads_sparse,
     set_rate,
 )
 from train.selfplay.options import Config, groups_of
 from train.selfplay.pool import Average, Pool
+from train.selfplay.sparse import Chosen, Columns, SparseRows, spread, used_columns
 from train.selfplay.values import ContinuationValues
+
+
+class Inputs:
+    """The inputs of a batch of decisions, the actor's and behind them the critic's, as first layers read them."""
+
+    def __init__(self, rows: SparseRows, device: torch.device, dtype: torch.dtype) -> None:
+        self.rows, self.device, self.dtype = rows, device, dtype
+        self.sparse = reads_sparse(device, dtype)
+        self.used = used_columns(rows, relative.NUM_INPUTS + hindsight.NUM_INPUTS)
+
+    def pick(self, places: torch.Tensor) -> Chosen | Columns:
+        """Some rows, in this order."""
+        chosen = Chosen(self.rows, places.cpu().numpy())
+        if self.sparse:
+            return chosen
+        dense = torch.from_numpy(spread(chosen, self.used)).to(self.device, self.dtype)
+        return Columns(dense, torch.from_numpy(self.used).to(self.device))
 
 
 class MMD:
@@ -125,12 +144,11 @@ class MMD:
         bonus = annealed(learn.entropy, learn.final_entropy, progress)
         for optimizer in self.optimizers.values():
             set_rate(optimizer, rate)
-        # the actor's inputs come first; half precision halves what minibatches copy
-        inputs = torch.cat([torch.from_numpy(a).to(self.device, self.precision) for a in (d.inputs, d.hindsight)], 1)
+        inputs = Inputs(d.inputs, self.device, self.precision)
         sizes = log_sizes(torch.from_numpy(d.sizes).float()).to(self.device)
         old = torch.from_numpy(d.log_probs).to(self.device)
         chosen = torch.from_numpy(d.chosen).to(self.device)
-        before = self._values(inputs)
+        before = self._values(inputs, len(d.chosen))
         gains = np.empty(len(d.chosen))
         advantages(before, d.who, d.pay, learn.trace, gains)
         targets = torch.from_numpy((gains + before).astype(np.float32)).to(self.device)
@@ -139,9 +157,9 @@ class MMD:
         count = 0
         for _ in range(learn.epochs):
             for rows in torch.randperm(len(chosen), device=self.device).split(learn.minibatch):
-                seen = inputs.index_select(0, rows)
+                seen = inputs.pick(rows)
                 played = (x.index_select(0, rows) for x in (sizes, old, chosen, scaled))
-                figures = self._actor_step(bonus, seen[:, : relative.NUM_INPUTS], *played)
+                figures = self._actor_step(bonus, seen, *played)
                 figures["loss/critic"] = self._critic_step(seen, targets[rows])
                 for name, value in figures.items():
                     sums[name] = sums.get(name, 0.0) + value
@@ -150,15 +168,16 @@ class MMD:
         return {**{k: v / count for k, v in sums.items()}, "explained": explained, "rate": rate, "bonus": bonus}
 
     @torch.no_grad()
-    def _values(self, inputs: torch.Tensor) -> npt.NDArray[np.float64]:
+    def _values(self, inputs: Inputs, count: int) -> npt.NDArray[np.float64]:
+        rows = torch.arange(count).split(8192)
         with mixed(self.device, self.precision):
-            parts = [self.critic(part)[:, 0] for part in inputs.split(8192)]
+            parts = [self.critic(inputs.pick(part))[:, 0] for part in rows]
         return torch.cat(parts).double().cpu().numpy()
 
     def _actor_step(
         self,
         bonus: float,
-        inputs: torch.Tensor,
+        inputs: Chosen | Columns,
         sizes: torch.Tensor,
         old: torch.Tensor,
         chosen: torch.Tensor,
@@ -184,7 +203,7 @@ class MMD:
             "clipped": (ratio != clipped).float().mean().item(),
         }  # fmt: skip
 
-    def _critic_step(self, inputs: torch.Tensor, targets: torch.Tensor) -> float:
+    def _critic_step(self, inputs: Chosen | Columns, targets: torch.Tensor) -> float:
         with mixed(self.device, self.precision):
             loss = mse_loss(self.critic(inputs)[:, 0], targets)
         return descend(self.optimizers["critic"], self.critic, loss)

@@ -18,9 +18,10 @@ from agents.learned import relative
 from train.core.backends import Backend
 from train.core.state import Arrays, load_module, module_arrays
 from train.selfplay.collector import Actor, Collector, Decisions, Rounds, Tables
-from train.selfplay.networks import MLP, log_probs, log_sizes, mixed
+from train.selfplay.networks import MLP, log_probs, log_sizes, mixed, reads_sparse
 from train.selfplay.options import Config, empty_groups
 from train.selfplay.pool import Pool
+from train.selfplay.sparse import SparseRows, all_of, joined, spread
 from train.selfplay.values import ContinuationValues
 
 
@@ -57,9 +58,13 @@ class Collected:
 def torch_actor(network: MLP, device: torch.device, precision: torch.dtype) -> Actor:
     """A network as what :class:`train.selfplay.collector.Collector` asks: log-probabilities of the cells."""
 
+    sparse, own = reads_sparse(device, precision), np.arange(relative.NUM_INPUTS)
+
     @torch.no_grad()
-    def act(inputs: npt.NDArray[np.float32], sizes: npt.NDArray[np.int16]) -> npt.NDArray[np.float32]:
-        x, n = torch.from_numpy(inputs).to(device, precision), log_sizes(torch.from_numpy(sizes).float()).to(device)
+    def act(inputs: SparseRows, sizes: npt.NDArray[np.int16]) -> npt.NDArray[np.float32]:
+        n = log_sizes(torch.from_numpy(sizes).float()).to(device)
+        rows = all_of(inputs)
+        x = rows if sparse else torch.from_numpy(spread(rows, own)).to(device, precision)
         with mixed(device, precision):
             return log_probs(network(x), n).cpu().numpy()
 
@@ -142,8 +147,7 @@ def _joined(collected: Sequence[Collected]) -> tuple[Decisions, Rounds | None]:
     parts = [done.decisions for done in collected]
     offsets = np.cumsum([0, *(len(d.pay) for d in parts[:-1])])
     columns = {
-        name: np.concatenate([getattr(d, name) for d in parts])
-        for name in ("inputs", "hindsight", "sizes", "log_probs", "chosen", "pay")
+        name: np.concatenate([getattr(d, name) for d in parts]) for name in ("sizes", "log_probs", "chosen", "pay")
     }
     who = np.concatenate([d.who + offset for d, offset in zip(parts, offsets, strict=True)])
     lessons = [done.rounds for done in collected if done.rounds is not None]
@@ -152,4 +156,5 @@ def _joined(collected: Sequence[Collected]) -> tuple[Decisions, Rounds | None]:
         if lessons
         else None
     )
-    return Decisions(**columns, who=who, finished=sum(d.finished for d in parts)), rounds
+    inputs = joined([d.inputs for d in parts])
+    return Decisions(inputs, **columns, who=who, finished=sum(d.finished for d in parts)), rounds
