@@ -54,14 +54,15 @@ def prints(root: Path) -> dict[str, str]:
 
 
 def test_what_decides_changes_it_and_what_does_not_leaves_it(copy: Path) -> None:
-    engine = ("actions", "variant", "state", "rng", "jit", "rules", "observation", "batch", "policy")
-    players = ("odds", "inference", "neural", "search", "tabular", "relative")
-    learners = ("rollouts", "selfplay", "networks", "values", "hindsight", "opponents", "mmd_config")
+    engine = ("actions", "variant", "state", "rng", "jit", "rules", "observation", "batch")
+    players = ("scripted/odds", "scripted/inference", "learned/neural", "learned/relative", "search/policy", "tabular/policy")
+    learners = ("rollouts", "collector", "networks", "values", "critic_features", "pool", "options")
     expected: dict[str, set[str]] = {
-        **{f"perudo_env/{name}.py": BOTH for name in engine},
+        **{f"perudo_env/engine/{name}.py": BOTH for name in engine},
+        "perudo_env/policy.py": BOTH,
         **{f"agents/{name}.py": BOTH for name in ("__init__", *players)},
-        **{f"train/{name}.py": {LEARNING} for name in learners},
-        **{f"train/{name}.py": {GAMES} for name in ("rollout", "evaluate/tasks", "evaluate/tournament")},
+        **{f"train/selfplay/{name}.py": {LEARNING} for name in learners},
+        **{f"train/{name}.py": {GAMES} for name in ("core/rollout", "evaluate/tasks", "evaluate/standings")},
         "agents/checkpoints/solved/policy.json": BOTH,
         "agents/checkpoints/solved/weights.safetensors": BOTH,
         "agents/checkpoints/solved/small/classic-2v3.npz": BOTH,
@@ -69,7 +70,7 @@ def test_what_decides_changes_it_and_what_does_not_leaves_it(copy: Path) -> None
     for name in (
         "perudo_env/rulebook/texts.py", "perudo_env/game/clauses.py", "perudo_env/game/narration.py", "perudo_env/__init__.py",
         "perudo_env/play/locale/fr/LC_MESSAGES/perudo.po", "perudo_env/envs/vector.py", "agents/people/levels.py", "train/core/loop.py",
-        "train/selfplay/judging.py", "train/evaluate/tournament.py", "train/evaluate/results.py", "train/report/tournament.py", "train/core/backends.py",
+        "train/selfplay/checkpoint.py", "train/evaluate/tournament.py", "train/evaluate/results.py", "train/report/tournament.py", "train/core/backends.py",
         "agents/checkpoints/solved/README.md", "agents/checkpoints/solved/training.safetensors",
     ):  # fmt: skip
         expected[name] = NEITHER

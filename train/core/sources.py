@@ -16,7 +16,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
 COMPUTING = ("numpy", "numba", "torch")
-WORDS = ("perudo_env.engine.clauses", "perudo_env.game.clauses")
+WORDS = ("perudo_env.game.clauses",)
 """Modules of words for people: games import them, and go the same whatever they say."""
 PLAYED = ("**/policy.json", "**/*.npz", "**/weights.safetensors")
 """The files of a checkpoint folder that its agent plays from."""
