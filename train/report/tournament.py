@@ -7,22 +7,31 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
+from typing import Annotated
 
 import numpy as np
 import tyro
+from rich.console import Console
 from rich.table import Table
 
+from perudo_env.game.files import NotWrittenError, check_writable, make_folder
 from perudo_env.game.printing import printing
+from train.core.backends import Backend, BackendError, Name, open_backend
+from train.core.config import load_config
 from train.core.rollout import Played
 from train.core.run import write_png
 from train.evaluate.ratings import Ratings, rate
 from train.evaluate.results import Cell, ResultsFile, Work
 from train.evaluate.standings import Result, per_deal, summarise
 from train.evaluate.statistics import Estimate, mean_of, ratio_estimate
+from train.evaluate.tournament import RESULTS, SMOKE, League, play
 from train.report import page
+
+PAGE = "page.html"
 
 HOW = (
     "Win shares are in units of an equal's share: 1 is average, 2 wins twice as often. Brackets are 95% intervals; every deal is "
@@ -226,7 +235,57 @@ def _heat(judged: Sequence[Judged], agents: Sequence[str]) -> object:
     return figure
 
 
-def main(results: tyro.conf.Positional[Path], out: tyro.conf.Positional[Path] = Path("page.html")) -> int:
+def run(league: League, folder: Path, backend: Backend, console: Console) -> None:
+    """Play what is not yet in the folder's results, and write its page.
+
+    Raises ``ValueError`` for what cannot be run or results that are not of this tournament, ``BackendError`` for workers
+    that fail; finished games are kept.
+    """
+    cells = league.cells()
+    check_writable(folder / PAGE)
+    make_folder(folder)
+    with ResultsFile(folder / RESULTS, league.settings()) as results:
+        try:
+            play(league, cells, results, backend, console)
+        except BaseException:
+            # a stopped run shows what it has, if it can
+            with suppress(NotWrittenError):
+                write(results, folder / PAGE)
+            raise
+        console.print(overview_table(write(results, folder / PAGE)))
+    console.print(f"results in {folder / RESULTS}, the page in {folder / PAGE}", highlight=False)
+
+
+def main(
+    config: tyro.conf.Positional[Path] = Path("configs/tournament.yaml"),
+    overrides: tyro.conf.Positional[tuple[str, ...]] = (),
+    out: Annotated[Path, tyro.conf.arg(help="run folder; the same folder again goes on")] = Path("runs/tournament"),
+    backend: Annotated[Name, tyro.conf.arg(help="where the games are played")] = "local",
+    workers: Annotated[int, tyro.conf.arg(help="processes of the local backend, or CPUs of a Ray started here")] = 2,
+    address: Annotated[str | None, tyro.conf.arg(help="a running Ray cluster, host:port or auto")] = None,
+    smoke: Annotated[bool, tyro.conf.arg(help="a few games, to see that all works")] = False,
+) -> int:
+    """Rate every agent at every table: a config, and overrides like games=10000."""
+    console = Console()
+    try:
+        league = load_config(League, config, (*(SMOKE if smoke else ()), *overrides))
+        run(league, out, open_backend(backend, workers, address), console)
+    except ValueError as error:
+        print(f"tournament: {error}", file=sys.stderr)
+        return 2
+    except BackendError as error:
+        print(f"tournament: {error}; finished games are kept in {out / RESULTS}", file=sys.stderr)
+        return 1
+    except KeyboardInterrupt:
+        print(
+            f"tournament: stopped; finished games are kept in {out / RESULTS}, the same command goes on",
+            file=sys.stderr,
+        )
+        return 130
+    return 0
+
+
+def make_page(results: tyro.conf.Positional[Path], out: tyro.conf.Positional[Path] = Path("page.html")) -> int:
     """Make the page of a tournament from its results file."""
     try:
         with ResultsFile(results) as file:
