@@ -1,6 +1,6 @@
 """The arena: agents play each other at rotated seats on the same dice, and every number comes with its interval.
 
-    python -m train.evaluate.arena --agents inference odds threshold --variant classic --seats 4 --games 2000
+    python -m train arena --agents inference odds threshold --variant classic --seats 4 --games 2000
 
 A deal is one set of dice. It is played once per rotation of its line-up over the seats, each rotation on the same
 dice, and all its rotations together are one sample of the intervals: ``--games`` counts games and is rounded up to
@@ -29,7 +29,8 @@ from rich.console import Console
 import agents as registry
 from perudo_env.engine.variant import Variant, parse_variant, table_size
 from perudo_env.policy import Policy
-from train.core.backends import BackendError, Name, open_backend
+from train.core.backends import BackendError
+from train.core.options import Seed, VariantOption, Where
 from train.core.progress import progress
 from train.core.rollout import CHUNK, Played, joined
 from train.evaluate.ratings import Ratings, rate
@@ -42,7 +43,7 @@ MOST_GAMES = 10**8  # their line-ups and dice are drawn before the first is play
 
 
 @dataclass(frozen=True)
-class Arena:
+class Arena(Where):
     """Let agents play each other and say who is stronger, with 95% intervals."""
 
     agents: Annotated[tuple[str, ...], tyro.conf.arg(metavar="AGENT [AGENT ...]")] = (
@@ -51,14 +52,12 @@ class Arena:
         "threshold",
     )
     """Names, checkpoint folders, or package.module:factory; at least one."""
-    variant: str = "classic"
-    """A preset, with switches if need be: box:calza=anyone,starting_dice=3."""
+    variant: VariantOption = "classic"
     seats: int = 4
     """Seats at a table, 2 to 8."""
     games: int = 2000
     """Games in all, rounded up to whole deals; with --rest, as many again for each cell of its table."""
-    seed: int = 0
-    """Fixes the dice, the line-ups and the agents' own draws."""
+    seed: Seed = 0
     rest: bool = False
     """Also play one seat of each agent against all other seats of each other agent."""
     anchor: str | None = None
@@ -67,12 +66,6 @@ class Arena:
     """The run folder; by default runs/arena-VARIANT-SEATSseats-TIME."""
     records: Path | None = None
     """A file for every game played, a line of JSON each: variant, seats, agents, and a record that Game.replay reads."""
-    backend: Name = "local"
-    """Where the games are played: local, or ray."""
-    workers: int = 1
-    """Processes of the local backend, or CPUs of a Ray started here."""
-    address: str | None = None
-    """A running Ray cluster, host:port or auto."""
     chunk: int = CHUNK
     """Games that a worker plays side by side; part of what a seed means."""
 
@@ -146,7 +139,7 @@ def _play(arena: Arena, cells: dict[Cell, list[Task]], console: Console) -> dict
     tasks = [cells[cell][i] for cell, i in order]
     finished: dict[tuple[Cell, int], Played] = {}
     with ExitStack() as stack:
-        backend = stack.enter_context(open_backend(arena.backend, arena.workers, arena.address))
+        backend = stack.enter_context(arena.open_backend())
         file = stack.enter_context(RecordsFile(arena.records)) if arena.records is not None else None
         advance = stack.enter_context(progress("games", sum(len(task.seeds) for task in tasks), console))
         try:

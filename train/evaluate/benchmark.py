@@ -1,7 +1,7 @@
 """perudo-bench v0: one card for every agent, so that results of different people compare.
 
-    python -m train.evaluate.benchmark inference --quick
-    python -m train.evaluate.benchmark my_agent:MyPolicy --out runs/bench-mine
+    python -m train benchmark inference --quick
+    python -m train benchmark my_agent:MyPolicy --out runs/bench-mine
 
 AGENT is a name (odds, inference, ...), a checkpoint folder, or ``package.module:factory``. Measured, with fixed seeds:
 
@@ -18,12 +18,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated
 
 import tyro
 
 import agents as registry
 from perudo_env.engine.variant import RULE_TEXTS
+from train.core.options import AgentOption, Smoke, Workers
 from train.evaluate.benchmark_tasks import VERSION, Task
 
 SEATS = (2, 3, 4, 6)
@@ -37,15 +37,13 @@ GAMES, QUICK_GAMES, SMOKE_GAMES = 1200, 120, 6  # a cell; whole deals at every n
 class Benchmark:
     """Measure an agent by perudo-bench v0."""
 
-    agent: tyro.conf.Positional[str]
-    """A name, a checkpoint folder, or package.module:factory."""
+    agent: tyro.conf.Positional[AgentOption]
     quick: bool = False
     """A tenth of the games and fewer rounds: under three minutes, and intervals three times as wide."""
-    smoke: bool = False
-    """A few seconds, to see that all works; no result to show anybody. Goes before --quick."""
+    smoke: Smoke = False
     out: Path | None = None
     """The folder for the results; by default runs/bench-AGENT-TIME. A folder with an unfinished run is gone on with."""
-    workers: Annotated[int, tyro.conf.arg(help="processes; the results do not depend on it")] = 2
+    workers: Workers = 2
 
     @property
     def games(self) -> int:

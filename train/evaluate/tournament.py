@@ -1,10 +1,4 @@
-"""The large tournament: every agent at every table, in tasks with fixed seeds, into one file of results and one page.
-
-    python -m train.report.tournament configs/tournament.yaml --workers 2
-
-The run folder holds results.sqlite, page.html and page.png. The same command goes on with a run that was stopped or killed, on
-any backend and any number of workers, to the same results; ``games`` may grow, variants and seats may be added.
-"""
+"""The large tournament: every agent at every table, in tasks with fixed seeds, into one file of results."""
 
 from __future__ import annotations
 

@@ -3,20 +3,17 @@
 from __future__ import annotations
 
 import json
-import sys
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-import tyro
 from rich.console import Console
 from rich.table import Table
 
 from perudo_env.game.files import check_writable, write_text
-from train.core.backends import BackendError
 from train.core.run import write_csv, write_png
-from train.evaluate.arena import Arena, Measured, measure
+from train.evaluate.arena import Arena, measure
 from train.evaluate.ratings import Ratings
 from train.evaluate.standings import Result
 from train.evaluate.statistics import Estimate
@@ -24,12 +21,9 @@ from train.evaluate.statistics import Estimate
 Matrix = Mapping[tuple[int, int], Estimate]
 
 
-def run(arena: Arena, console: Console | None = None) -> tuple[Measured, Path]:
-    """Play, print the tables and write the run folder; returns what was measured, and the folder.
-
-    Raises ``ValueError`` for what cannot be run, before any game.
-    """
-    console = console or Console()
+def run(arena: Arena) -> None:
+    """Play, print the tables and write the run folder; raises ``ValueError`` for what cannot be run, before any game."""
+    console = Console()
     variant, policies = arena.checked()
     folder = arena.out or Path("runs") / f"arena-{variant.name}-{arena.seats}seats-{datetime.now():%Y%m%d-%H%M%S}"
     for path in (folder / "arena.json", *([arena.records] if arena.records is not None else [])):
@@ -47,21 +41,6 @@ def run(arena: Arena, console: Console | None = None) -> tuple[Measured, Path]:
     settings = {**vars(arena), "variant": str(variant), "deals": result.num_deals, "agents": list(arena.agents)}
     write(folder, result, rest, settings, ratings if isinstance(ratings, Ratings) else None)
     console.print(f"results in {folder}")
-    return found, folder
-
-
-def main(args: list[str] | None = None) -> int:
-    """The command; returns the exit code: 0, 2 for input that cannot be run, 1 for workers that fail."""
-    arena = tyro.cli(Arena, prog="python -m train.report.arena", description=__doc__, args=args)
-    try:
-        run(arena)
-    except ValueError as error:
-        print(f"arena: {error}", file=sys.stderr)
-        return 2
-    except BackendError as error:
-        print(f"arena: {error}", file=sys.stderr)
-        return 1
-    return 0
 
 
 def _judged(estimate: Estimate, fair: float) -> str:

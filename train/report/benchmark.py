@@ -4,19 +4,16 @@ from __future__ import annotations
 
 import json
 import os
-import sys
 import time
 from collections.abc import Callable, Sequence
 from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-import tyro
 from rich.console import Console
 from rich.table import Table
 
 from perudo_env.game.files import check_writable, write_text
-from perudo_env.game.printing import printing
 from train.core.run import provenance
 from train.evaluate.benchmark import Benchmark, check, tasks_of
 from train.evaluate.benchmark_tasks import VERSION, run_tasks
@@ -204,12 +201,12 @@ def shares_table(card: dict[str, Any] | None) -> str:
     return table(["preset, against", *(f"{n} seats (fair {1 / n:.3f})" for n in seats)], rows)
 
 
-def run(benchmark: Benchmark, console: Console | None = None) -> tuple[dict[str, Any], Path]:
-    """Measure, print a summary, write the folder; returns what benchmark.json holds, and the folder.
+def run(benchmark: Benchmark) -> int:
+    """Measure, print a summary, write the folder; returns 1 if the agent failed in some part, else 0.
 
     Raises ``ValueError`` for an agent that cannot be made, or that plays none of the tables.
     """
-    console = console or Console()
+    console = Console()
     check(benchmark)
     name = distinct([benchmark.agent])[0]
     folder = benchmark.out or Path("runs") / f"bench-{name.replace(':', '-')}-{datetime.now():%Y%m%d-%H%M%S}"
@@ -228,20 +225,4 @@ def run(benchmark: Benchmark, console: Console | None = None) -> tuple[dict[str,
     write(folder, card)
     console.print(*console_tables(card))
     console.print(f"results in {folder}: benchmark.html, benchmark.json", highlight=False)
-    return card, folder
-
-
-def main(args: list[str] | None = None) -> int:
-    """The command; 0, 1 if the agent failed in some part, or 2 for input that cannot be run."""
-    benchmark = tyro.cli(Benchmark, prog="python -m train.evaluate.benchmark", description=__doc__, args=args)
-    try:
-        card, _ = run(benchmark)
-    except ValueError as error:
-        print(f"benchmark: {error}", file=sys.stderr)
-        return 2
     return 1 if card["failures"] else 0
-
-
-if __name__ == "__main__":
-    with printing():
-        sys.exit(main())
