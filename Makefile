@@ -46,11 +46,11 @@ wheel: setup
 	touch $@
 
 play: .venv/playable ## play against the agents in the browser
-	$(BIN)/python -m agents.people.play
+	$(BIN)/python -m agents play
 
 demo: export OMP_NUM_THREADS = 1
 demo: setup ## train an agent by self-play in a few minutes and show how it does
-	$(BIN)/python -m train.selfplay.demo
+	$(BIN)/python -m train demo
 
 bench: setup ## speed, as ratios to OpenSpiel and PettingZoo in one run
 	$(BIN)/python -m tools.bench

@@ -1,4 +1,5 @@
-"""The command ``perudo``: rules in force, positions explained and drawn, presets compared, dice of saved games checked."""
+"""The command ``perudo``: rules in force, positions explained and drawn, presets compared, dice of saved games checked,
+and the score of an evening kept."""
 
 from __future__ import annotations
 
@@ -27,10 +28,13 @@ def main(argv: Sequence[str] | None = None) -> int:
         args.actions += rest
     try:
         text = args.run(args)
+    except BrokenPipeError:
+        raise
     except (ValueError, OSError, ImportError) as error:
         print(f"perudo: {error}", file=sys.stderr)
         return 2
-    print(text)
+    if text is not None:
+        print(text)
     return 0
 
 
@@ -72,7 +76,27 @@ def _parser() -> argparse.ArgumentParser:
 
     variants = commands.add_parser("variants", help="list the presets and their switches")
     variants.set_defaults(run=_variants)
+
+    _add_score(commands.add_parser("score", help="keep the score of an evening with real dice"))
     return parser
+
+
+def _add_score(score: argparse.ArgumentParser) -> None:
+    add = score.add_argument
+    add(
+        "--plain",
+        action="store_true",
+        help="line by line, for a pipe or a screen reader, in place of pages in a browser",
+    )
+    add("--file", type=Path, help="where scores are kept (default: $PERUDO_SCORES, or the user's data folder)")
+    add("--evening", type=int, help="go on with this evening, or (with --csv, --sheet; default: the last) write it")
+    add("--lang", choices=LANGUAGES, help="language (default: what each browser asks for, or LANG)")
+    add("--csv", type=Path, help="write the evening as CSV and end")
+    add("--sheet", type=Path, help="write the evening as an HTML page to print and end")
+    add("--read-csv", type=Path, help="keep the evening that --csv wrote as a new one")
+    add("--host", default="127.0.0.1", help="who may reach the pages: this computer alone, or (0.0.0.0) the network")
+    add("--port", type=int, default=8010, help="where the pages are served")
+    score.set_defaults(run=_score)
 
 
 def _rules(args: argparse.Namespace) -> str:
@@ -125,6 +149,12 @@ def _verify(args: argparse.Namespace) -> str:
         why = error.strerror if isinstance(error, OSError) else error
         raise ValueError(f"{shown(str(args.file))} cannot be read as text: {why}") from error
     return f"{args.file}: {verify(text)}"
+
+
+def _score(args: argparse.Namespace) -> None:
+    from perudo_env.play.score.command import run
+
+    run(args)
 
 
 def _variants(args: argparse.Namespace) -> str:

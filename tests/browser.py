@@ -21,8 +21,8 @@ from playwright.sync_api import BrowserContext, Page, sync_playwright
 from websockets.sync.client import ClientConnection, connect
 
 import agents
+from agents.people.browser import Browser, browser_app, warm_up
 from agents.people.levels import lineup
-from agents.people.play import Play, browser_app, warm_up
 from perudo_env.play.table import Player, Table
 from perudo_env.play.web.app import MOST_SOCKET_BYTES
 from perudo_env.play.web.rooms import Room
@@ -53,7 +53,7 @@ class Server:
         with socket.socket() as free:
             free.bind(("127.0.0.1", 0))
             self.port = free.getsockname()[1]
-        self.app: FastAPI = browser_app(Play(games=games, port=0, agents=("tests.play.test_analysis:first_legal",)))
+        self.app: FastAPI = browser_app(Browser(games=games, port=0, agents=("tests.play.test_analysis:first_legal",)))
         self.app.state.scores = games / "scores.sqlite"
         self.house = self.app.state.house
         self.address = f"http://127.0.0.1:{self.port}"

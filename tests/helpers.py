@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -124,3 +125,10 @@ def random_dice(v: Variant, num_seats: int, rng: random.Random) -> list[int]:
         dice = [rng.randint(0, v.starting_dice) for _ in range(num_seats)]
         if sum(d > 0 for d in dice) >= 2:
             return dice
+
+
+def train(name: str, config: Path, *overrides: str, out: Path, smoke: bool = False) -> int:
+    """A trainer's command, in this process; returns its exit code."""
+    from train.__main__ import main  # here: the tests of the game do without
+
+    return main([name, str(config), *overrides, "--out", str(out), *(["--smoke"] if smoke else [])])

@@ -49,7 +49,7 @@ def variants_table() -> str:
 
 
 def card_of(name: str) -> dict[str, Any] | None:
-    """What ``python -m train.evaluate.benchmark`` found of a champion, if it is kept."""
+    """What ``python -m train benchmark`` found of a champion, if it is kept."""
     path = ROOT / "docs" / f"benchmark-{name}.json"
     return json.loads(path.read_text(encoding="utf-8")) if path.exists() else None
 

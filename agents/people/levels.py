@@ -1,6 +1,6 @@
 """Levels for people: names anybody understands, each an agent, and how they did against each other.
 
-``python -m train.evaluate.levels`` measures them into ``levels.json``.
+``python -m train levels`` measures them into ``levels.json``.
 """
 
 from __future__ import annotations

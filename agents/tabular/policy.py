@@ -319,7 +319,7 @@ def load_tables(folder: Path | str = EXACT, variant: Variant | None = None) -> l
     """
     paths = sorted(Path(folder).rglob("*.npz"))
     if not paths:
-        raise ValueError(f"{folder} holds no .npz tables: python -m train.solver.exact.ship makes them")
+        raise ValueError(f"{folder} holds no .npz tables: python -m train ship-exact makes them")
     return [_shared(p) for p in paths if variant is None or _holds(p, variant)]
 
 

@@ -8,13 +8,14 @@ from typing import Any
 
 import pytest
 
+from tests.helpers import train
 from train.core.config import Section, load_config
 from train.evaluate import tournament as league
+from train.evaluate import training
 from train.evaluate.exploiter import Exploiter
 from train.research import compare, deep_cfr, nfsp
 from train.selfplay import distil as distill
 from train.selfplay import options as mmd_config
-from train.selfplay import ppo as mmd
 from train.selfplay import sb3 as ppo_sb3
 
 CONFIGS = Path(__file__).parents[2] / "configs"
@@ -130,18 +131,21 @@ def test_what_is_right_stays_right() -> None:
 
 def test_a_smoke_run_leaves_what_its_user_gave(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     found: list[Any] = []
-    for module, name, override in (
-        (mmd, "mmd", "play.tables=96"), (nfsp, "nfsp", "learn.tables=96"), (deep_cfr, "deep_cfr", "learn.walks=96"),
-        (distill, "duel-distill", "play.tables=96"), (ppo_sb3, "quickstart", "ppo.num_envs=96"),
+    for module, function in (
+        (training, "train_ppo"), (training, "train_distil"), (training, "train_sb3"), (nfsp, "train"), (deep_cfr, "train"),
     ):  # fmt: skip
-        monkeypatch.setattr(module, "train", lambda config, *_: found.append(config) or {})
-        assert module.main(CONFIGS / f"{name}.yaml", (override,), out=tmp_path / name, smoke=True) == 0
+        monkeypatch.setattr(module, function, lambda config, *_: found.append(config) or {})
+    for command, name, override in (
+        ("ppo", "mmd", "play.tables=96"), ("nfsp", "nfsp", "learn.tables=96"), ("deep-cfr", "deep_cfr", "learn.walks=96"),
+        ("distil", "duel-distill", "play.tables=96"), ("sb3", "quickstart", "ppo.num_envs=96"),
+    ):  # fmt: skip
+        assert train(command, CONFIGS / f"{name}.yaml", override, out=tmp_path / name, smoke=True) == 0
         section, _, key = override.partition("=")[0].partition(".")
         assert getattr(getattr(found[-1], section), key) == 96
         assert found[-1].run.save_every == 0, "what the smoke run sets where nothing is given"
     monkeypatch.setattr(compare, "compare", lambda config, *_: found.append(config) or 1 / 0)
     with pytest.raises(ZeroDivisionError):
-        compare.main(CONFIGS / "compare.yaml", ("seeds=[5, 6]",), out=tmp_path, smoke=True)
+        train("compare", CONFIGS / "compare.yaml", "seeds=[5, 6]", out=tmp_path, smoke=True)
     assert (found[-1].seeds, found[-1].points) == ([5, 6], 1)
 
 

@@ -6,6 +6,7 @@ import time
 from pathlib import Path
 
 import pytest
+from rich.console import Console
 
 ray = pytest.importorskip("ray", reason="pip install -e .[ray]")
 
@@ -13,11 +14,12 @@ from ray.cluster_utils import Cluster  # noqa: E402 - only where Ray is
 
 from tests.evaluate.test_league import config, play, rows  # noqa: E402
 from tests.selfplay.test_rollouts import figures, same, tiny  # noqa: E402
+from train.__main__ import main as command  # noqa: E402
 from train.core.backends import BackendError, Local  # noqa: E402
 from train.core.ray_backend import Ray  # noqa: E402
-from train.evaluate import arena  # noqa: E402
 from train.evaluate import tournament as league  # noqa: E402
 from train.evaluate.results import ResultsFile  # noqa: E402
+from train.report.tournament import hold  # noqa: E402
 
 pytestmark = pytest.mark.xdist_group("ray")  # one cluster for all
 NODE = {"num_cpus": 1, "object_store_memory": 80 * 2**20}
@@ -65,7 +67,7 @@ def test_the_arena_gives_the_figures_of_one_process(cluster, tmp_path):
     ]
     for name, more in (("local", []), ("ray", ["--backend", "ray", "--address", cluster.address])):
         out = ["--out", str(tmp_path / name), "--records", str(tmp_path / f"{name}.jsonl")]
-        assert arena.main([*words, *out, *more]) == 0
+        assert command(["arena", *words, *out, *more]) == 0
     for name in ("standings.csv", "pairs.csv", "rest.csv"):
         assert (tmp_path / "local" / name).read_bytes() == (tmp_path / "ray" / name).read_bytes()
     assert (tmp_path / "local.jsonl").read_bytes() == (tmp_path / "ray.jsonl").read_bytes()
@@ -108,14 +110,14 @@ def test_a_tournament_loses_a_node_and_goes_on_with_the_rest(cluster, tmp_path):
     node = cluster.add_node(**NODE)
     second = warm(cluster, node, league.play_task, chosen.tasks(chosen.cells()[0])[:4])
     with pytest.raises(BackendError, match="stopped"):
-        league.run(chosen, tmp_path / "ray", Losing(cluster, node, stop_after=3), league.Console())
+        hold(chosen, tmp_path / "ray", Losing(cluster, node, stop_after=3), Console())
     kept = rows(tmp_path / "ray")
     with ResultsFile(tmp_path / "ray" / league.RESULTS) as results:
         workers = results.workers()
     assert len(workers) == 2, "work lands on both nodes"
     assert second in workers
-    league.run(chosen, tmp_path / "ray", Ray(address=cluster.address), league.Console())
-    league.run(chosen, tmp_path / "local", Local(1), league.Console())
+    hold(chosen, tmp_path / "ray", Ray(address=cluster.address), Console())
+    hold(chosen, tmp_path / "local", Local(1), Console())
     assert set(kept) < set(rows(tmp_path / "local"))
     assert rows(tmp_path / "ray") == rows(tmp_path / "local")
 
@@ -142,11 +144,13 @@ def test_training_loses_a_node_and_no_update(cluster):
     ],
 )
 def test_a_worker_without_the_package_or_with_another_is_told(package, says, cluster, tmp_path, capsys):
-    (tmp_path / "train").mkdir()
-    (tmp_path / "train" / "__init__.py").touch()
+    core = tmp_path / "train" / "core"
+    core.mkdir(parents=True)
+    (core.parent / "__init__.py").touch()
     if package:
-        (tmp_path / "train" / "backends.py").touch()
-        (tmp_path / "train" / "sources.py").write_text(package)
+        (core / "__init__.py").touch()
+        (core / "tasks.py").touch()
+        (core / "sources.py").write_text(package)
     node = cluster.add_node(**NODE, env_vars={"PYTHONPATH": str(tmp_path)})
     overrides = ["--backend", "ray", "--address", cluster.address]
     words = [
@@ -162,7 +166,7 @@ def test_a_worker_without_the_package_or_with_another_is_told(package, says, clu
         "--out",
         str(tmp_path / "run"),
     ]
-    assert arena.main([*words, *overrides, "--records", str(tmp_path / "games.jsonl")]) == 1
+    assert command(["arena", *words, *overrides, "--records", str(tmp_path / "games.jsonl")]) == 1
     said = capsys.readouterr().err
     assert says in said
     kept = (tmp_path / "games.jsonl.unfinished").read_text().splitlines()
@@ -179,6 +183,20 @@ def test_an_unreachable_cluster_is_told_and_results_are_kept(tmp_path, capsys):
         with pytest.raises(BackendError, match="no Ray cluster answers"):
             Ray(address=address)._connect()
         if not ray.is_initialized():
-            assert league.main(config(tmp_path), out=tmp_path / "run", backend="ray", address=address) == 1
+            assert (
+                command(
+                    [
+                        "tournament",
+                        str(config(tmp_path)),
+                        "--out",
+                        str(tmp_path / "run"),
+                        "--backend",
+                        "ray",
+                        "--address",
+                        address,
+                    ]
+                )
+                == 1
+            )
             assert f"no Ray cluster answers at {address}" in capsys.readouterr().err
     assert rows(tmp_path / "run") == kept

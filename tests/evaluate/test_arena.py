@@ -5,15 +5,18 @@ import json
 
 import numpy as np
 import pytest
+from rich.console import Console
 
 import agents
 import perudo_env as pe
 from perudo_env.engine.actions import DUDO
 from perudo_env.policy import UniformPolicy
+from train.__main__ import main as command
 from train.core.rollout import play, rotations
-from train.evaluate.arena import Arena, main, run
+from train.evaluate.arena import Arena, measure
 from train.evaluate.standings import (
     deals_for,
+    distinct,
     draw_lineups,
     one_against_rest,
     per_deal,
@@ -22,7 +25,6 @@ from train.evaluate.standings import (
     summarise,
 )
 from train.evaluate.statistics import ratio_estimate
-from train.report.arena import distinct
 
 
 class Doubter:
@@ -127,7 +129,7 @@ def test_the_command_writes_its_results(tmp_path, capsys):
         "20",
         "--rest",
     ]
-    assert main([*words, "--out", str(folder)]) == 0
+    assert command(["arena", *words, "--out", str(folder)]) == 0
     assert "win share (fair 0.333)" in capsys.readouterr().out
     rows = list(csv.DictReader((folder / "standings.csv").open()))
     assert [row["agent"] for row in rows] == ["odds", "uniform"]
@@ -155,7 +157,7 @@ def test_the_command_writes_its_results(tmp_path, capsys):
     ],
 )
 def test_bad_input_is_refused_before_anything_is_written(words, says, tmp_path, capsys):
-    assert main([*words, "--out", str(tmp_path / "run")]) == 2
+    assert command(["arena", *words, "--out", str(tmp_path / "run")]) == 2
     assert says in capsys.readouterr().err
     assert not (tmp_path / "run").exists()
 
@@ -171,7 +173,8 @@ def test_lineups_that_do_not_fit_are_refused():
 
 def test_the_arena_is_reproducible(tmp_path):
     arena = Arena(("inference", "bluffer"), "box", 2, 40, seed=3, out=tmp_path)
-    assert run(arena).result == run(arena).result
+    first, again = (measure(arena, arena.checked()[1], Console(quiet=True)) for _ in range(2))
+    assert first.result == again.result
 
 
 @pytest.mark.parametrize("variant", ["classic", "pascal", "box", "marquoir", "evening"])

@@ -5,22 +5,22 @@ from __future__ import annotations
 import json
 import re
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
-from rich.console import Console
 
 import agents
 import perudo_env as pe
 from agents.learned import relative
 from agents.learned.neural import save_policy
 from perudo_env.engine.actions import DUDO, FIRST_BID
+from train.__main__ import main as command
 from train.core.state import module_arrays
-from train.evaluate import arena, benchmark, exploitability
-from train.evaluate.benchmark import Benchmark, run, tasks_of
+from train.evaluate.benchmark import Benchmark, tasks_of
 from train.evaluate.benchmark_tasks import PARTS
 from train.evaluate.watch import Guard
-from train.report.benchmark import mean_return
+from train.report.benchmark import mean_return, run
 from train.selfplay.networks import MLP
 
 HERE = __name__
@@ -64,8 +64,11 @@ def needs_nothing() -> pe.UniformPolicy:
     return pe.UniformPolicy()
 
 
-def quiet() -> Console:
-    return Console(quiet=True)
+def card_of(benchmark: Benchmark) -> dict[str, Any]:
+    """What a run of the benchmark writes into its folder."""
+    run(benchmark)
+    assert benchmark.out is not None
+    return json.loads((benchmark.out / "benchmark.json").read_text(encoding="utf-8"))
 
 
 # ---------------------------------------------------------------------------------------------- agents
@@ -120,11 +123,13 @@ def test_every_command_takes_all_forms_of_an_agent(
 ) -> None:
     agent = forms[form]
     assert (
-        arena.main(["--agents", agent, "uniform", "--seats", "2", "--games", "10", "--out", str(tmp_path / "arena")])
+        command(
+            ["arena", "--agents", agent, "uniform", "--seats", "2", "--games", "10", "--out", str(tmp_path / "arena")]
+        )
         == 0
     )
-    assert exploitability.main(["--agent", agent, "--dice", "1", "1"]) == 0
-    assert benchmark.main([agent, "--smoke", "--workers", "1", "--out", str(tmp_path / "bench")]) == 0
+    assert command(["exploitability", "--agent", agent, "--dice", "1", "1"]) == 0
+    assert command(["benchmark", agent, "--smoke", "--workers", "1", "--out", str(tmp_path / "bench")]) == 0
     card = json.loads((tmp_path / "bench" / "benchmark.json").read_text(encoding="utf-8"))
     assert card["cells_played"] == card["cells"] == len(agents.BASELINES)
     stated = re.search(r"NashConv ([\d.]+)", capsys.readouterr().out)
@@ -133,7 +138,7 @@ def test_every_command_takes_all_forms_of_an_agent(
 
 
 def test_exploitability_says_that_it_needs_probs(capsys: pytest.CaptureFixture[str]) -> None:
-    assert exploitability.main(["--agent", f"{HERE}:Sloppy", "--dice", "1", "1"]) == 2
+    assert command(["exploitability", "--agent", f"{HERE}:Sloppy", "--dice", "1", "1"]) == 2
     assert "has no probs" in capsys.readouterr().err
 
 
@@ -158,15 +163,15 @@ def test_the_full_card_is_what_its_version_says() -> None:
 
 
 def test_an_agent_that_breaks_the_rules_gets_its_card(tmp_path: Path) -> None:
-    card, folder = run(Benchmark(f"{HERE}:Sloppy", smoke=True, out=tmp_path, workers=1), quiet())
+    card = card_of(Benchmark(f"{HERE}:Sloppy", smoke=True, out=tmp_path, workers=1))
     assert 0.5 < card["illegal_actions"] / card["decisions"] <= 0.8
     assert card["failures"] == []
-    assert "has no probs" in (folder / "benchmark.html").read_text(encoding="utf-8")
+    assert "has no probs" in (tmp_path / "benchmark.html").read_text(encoding="utf-8")
     assert "nash_conv" not in card["results"][0]
 
 
 def test_an_agent_that_fails_is_named_and_the_rest_goes_on(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert benchmark.main([f"{HERE}:Broken", "--smoke", "--workers", "1", "--out", str(tmp_path)]) == 1
+    assert command(["benchmark", f"{HERE}:Broken", "--smoke", "--workers", "1", "--out", str(tmp_path)]) == 1
     card = json.loads((tmp_path / "benchmark.json").read_text(encoding="utf-8"))
     assert len(card["failures"]) == 6  # five cells, and the time of a decision
     assert "act gave an array of shape" in card["failures"][0]
@@ -180,21 +185,21 @@ def test_the_card_does_not_depend_on_processes_and_a_kill_costs_one_part(tmp_pat
     def figures(card: dict[str, object]) -> list[dict[str, object]]:
         return [{k: v for k, v in r.items() if k not in timed} for r in card["results"]]  # type: ignore[attr-defined]
 
-    whole, folder = run(Benchmark("threshold", smoke=True, out=tmp_path / "one", workers=2), quiet())
-    parts = folder / PARTS
+    whole = card_of(Benchmark("threshold", smoke=True, out=tmp_path / "one", workers=2))
+    parts = tmp_path / "one" / PARTS
     kept = parts.read_text(encoding="utf-8").splitlines(keepends=True)
     parts.write_text("".join(kept[:4]) + kept[4][:20], encoding="utf-8")  # killed while it wrote
-    again, _ = run(Benchmark("threshold", smoke=True, out=tmp_path / "one", workers=1), quiet())
+    again = card_of(Benchmark("threshold", smoke=True, out=tmp_path / "one", workers=1))
     assert figures(again) == figures(whole)
     assert [r["task_cpu_seconds"] for r in again["results"] if f'"{r["part"]}"' in "".join(kept[1:4])] == [
         r["task_cpu_seconds"] for r in whole["results"] if f'"{r["part"]}"' in "".join(kept[1:4])
     ]
     assert len(parts.read_text(encoding="utf-8").splitlines()) == len(kept)
     with pytest.raises(ValueError, match="holds the benchmark"):
-        run(Benchmark("odds", smoke=True, out=tmp_path / "one", workers=1), quiet())
+        run(Benchmark("odds", smoke=True, out=tmp_path / "one", workers=1))
     parts.write_text("{\n", encoding="utf-8")
     with pytest.raises(ValueError, match="does not hold parts"):
-        run(Benchmark("threshold", smoke=True, out=tmp_path / "one", workers=1), quiet())
+        run(Benchmark("threshold", smoke=True, out=tmp_path / "one", workers=1))
 
 
 def test_bad_input_is_refused_before_anything_is_written(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -203,7 +208,7 @@ def test_bad_input_is_refused_before_anything_is_written(tmp_path: Path, capsys:
         (["oddz"], "did you mean 'odds'"), ([str(six)], "plays none of the tables"), (["odds", "--workers", "0"], "workers = 0"),
         ([f"{HERE}:nothing"], "cannot be imported"),
     ):  # fmt: skip
-        assert benchmark.main([*words, "--smoke", "--out", str(tmp_path / "out")]) == 2
+        assert command(["benchmark", *words, "--smoke", "--out", str(tmp_path / "out")]) == 2
         assert says in capsys.readouterr().err
         assert not (tmp_path / "out").exists()
 
@@ -220,8 +225,8 @@ def test_the_mean_return_adds_independent_errors() -> None:
 
 
 def test_pages_need_nothing_from_outside(tmp_path: Path) -> None:
-    _, folder = run(Benchmark(f"{HERE}:Caller", smoke=True, out=tmp_path, workers=1), quiet())
-    html = (folder / "benchmark.html").read_text(encoding="utf-8")
+    run(Benchmark(f"{HERE}:Caller", smoke=True, out=tmp_path, workers=1))
+    html = (tmp_path / "benchmark.html").read_text(encoding="utf-8")
     assert re.findall(r'(?:src|href)="(?!data:)', html) == []
     assert 'src="data:image/svg+xml;base64,' in html
     assert f"{HERE}:Caller" in html

@@ -12,7 +12,8 @@ from perudo_env import Game
 from perudo_env.engine.actions import to_id
 from perudo_env.engine.observation import layout
 from tests.helpers import play_out
-from train.evaluate.dataset import Options, convert, main
+from train.__main__ import main as command
+from train.evaluate.dataset import DatasetOptions, convert
 
 
 def line_of(game: Game, *agents: str) -> str:
@@ -39,7 +40,7 @@ def written(tmp_path):
 
 def test_rows_are_what_the_seats_saw_and_did(written):
     path, out, played = written
-    result = convert(Options(path, out))
+    result = convert(DatasetOptions(path, out))
     data, row = np.load(out), 0
     for number, game in enumerate(played):
         shown = Game(game.variant, 2, game.seed)
@@ -64,12 +65,12 @@ def test_rows_are_what_the_seats_saw_and_did(written):
 
 def test_one_agent_alone(written):
     path, out, _ = written
-    convert(Options(path, out, agent="uniform"))
+    convert(DatasetOptions(path, out, agent="uniform"))
     data = np.load(out)
     assert len(data["seat"]) > 5
     assert set(data["seat"]) == {1}
     with pytest.raises(ValueError, match=r"agent = 'nobody' plays in none .* odds, uniform"):
-        convert(Options(path, out, agent="nobody"))
+        convert(DatasetOptions(path, out, agent="nobody"))
 
 
 def test_small_tables_in_the_layout_of_a_large_one(tmp_path):
@@ -77,8 +78,8 @@ def test_small_tables_in_the_layout_of_a_large_one(tmp_path):
     small, large = games(1)[0], games(1, "classic", 3)[0]
     path.write_text(line_of(small) + line_of(large, "a", "b", "c"), encoding="utf-8")
     with pytest.raises(ValueError, match=r"line 2: a table of 3 seats .* say --seats"):
-        convert(Options(path, out))
-    result = convert(Options(path, out, seats=3, max_quantity=15))
+        convert(DatasetOptions(path, out))
+    result = convert(DatasetOptions(path, out, seats=3, max_quantity=15))
     data = np.load(out)
     assert data["observation"].shape == (result.decisions, layout(3, 15).size)
     assert (int(data["num_seats"]), int(data["max_quantity"])) == (3, 15)
@@ -90,12 +91,12 @@ def test_a_half_written_last_line_is_named_and_the_games_before_it_kept(written,
     path, out, _ = written
     text = path.read_text(encoding="utf-8")
     path.write_text(text[: text.rindex("\n") - 30], encoding="utf-8")
-    assert main([str(path), str(out)]) == 2
+    assert command(["dataset", str(path), str(out)]) == 2
     error = capsys.readouterr().err
     assert "line 6: the line is half written" in error
     assert "5 games before it are kept" in error
     assert set(np.load(out)["game"]) == set(range(5))
-    assert main([str(path), str(out), "--skip-broken"]) == 0
+    assert command(["dataset", str(path), str(out), "--skip-broken"]) == 0
     assert "left out" in capsys.readouterr().err
 
 
@@ -117,19 +118,19 @@ def test_a_bad_line_in_the_middle(written, change, why):
     change(told)
     path.write_text(line_of(played[0]) + json.dumps(told) + "\n" + line_of(played[1]), encoding="utf-8")
     with pytest.raises(ValueError, match=why):
-        convert(Options(path, out))
+        convert(DatasetOptions(path, out))
     assert set(np.load(out)["game"]) == {0}
-    result = convert(Options(path, out, skip_broken=True))
+    result = convert(DatasetOptions(path, out, skip_broken=True))
     assert set(np.load(out)["game"]) == {0, 2}
     assert [why in line and "line 2:" in line for line in result.broken] == [True]
 
 
 def test_bad_files(tmp_path):
     with pytest.raises(ValueError, match="cannot be read"):
-        convert(Options(tmp_path / "none.jsonl", tmp_path / "a.npz"))
+        convert(DatasetOptions(tmp_path / "none.jsonl", tmp_path / "a.npz"))
     (tmp_path / "empty.jsonl").write_text("\n")
     with pytest.raises(ValueError, match="holds no game"):
-        convert(Options(tmp_path / "empty.jsonl", tmp_path / "a.npz"))
+        convert(DatasetOptions(tmp_path / "empty.jsonl", tmp_path / "a.npz"))
     with pytest.raises(ValueError, match=r"ends in \.npz"):
-        convert(Options(tmp_path / "empty.jsonl", tmp_path / "a.csv"))
+        convert(DatasetOptions(tmp_path / "empty.jsonl", tmp_path / "a.csv"))
     assert sorted(p.name for p in tmp_path.iterdir()) == ["empty.jsonl"]

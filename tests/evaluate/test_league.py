@@ -11,12 +11,15 @@ from pathlib import Path
 import numpy as np
 import pytest
 import yaml
+from rich.console import Console
 
 from perudo_env.policy import UniformPolicy
+from train.__main__ import main as command
+from train.core import options
 from train.core.backends import BackendError, Local
 from train.core.config import load_config
-from train.evaluate import arena
 from train.evaluate import tournament as league
+from train.evaluate.arena import Arena, measure
 from train.evaluate.results import FORMAT, ResultsFile
 from train.report import tournament as league_page
 
@@ -53,7 +56,8 @@ def config(tmp_path, **changes):
 
 
 def play(tmp_path, out, *overrides, workers=1, **changes):
-    return league.main(config(tmp_path, **changes), overrides, out=tmp_path / out, workers=workers)
+    words = [str(config(tmp_path, **changes)), *overrides, "--out", str(tmp_path / out), "--workers", str(workers)]
+    return command(["tournament", *words])
 
 
 def rows(folder):
@@ -89,6 +93,8 @@ def test_killed_at_any_time_it_goes_on_to_the_same_results(tmp_path, monkeypatch
     """SIGKILL in the middle of a task, twice: finished tasks stay, none counts twice."""
     lives = tmp_path / "lives"
     monkeypatch.setenv("PERUDO_MORTAL", str(lives))
+    from tests.evaluate.test_league import Mortal  # by the name that the killed process finds it under
+
     agents = ["odds", "uniform", "tests.evaluate.test_league:Mortal"]
     lives.write_text("0 0")
     monkeypatch.setattr(Mortal, "calls", 0)
@@ -96,7 +102,8 @@ def test_killed_at_any_time_it_goes_on_to_the_same_results(tmp_path, monkeypatch
     lives.write_text(f"2 {Mortal.calls // 4}")
     words = [
         "-m",
-        "train.evaluate.standings",
+        "train",
+        "tournament",
         str(config(tmp_path, agents=agents)),
         "--workers",
         "1",
@@ -129,10 +136,8 @@ def test_the_arena_plays_the_games_of_a_cell(whole, tmp_path):
     with ResultsFile(whole / league.RESULTS) as results:
         judged = league_page.judge(results)[1]
     cell = judged.cell
-    played = arena.run(
-        arena.Arena(cell.agents, cell.variant, cell.seats, 24, cell.seed, out=tmp_path / "arena", chunk=6)
-    )
-    assert played.result == judged.result
+    options = Arena(cell.agents, cell.variant, cell.seats, 24, cell.seed, chunk=6)
+    assert measure(options, options.checked()[1], Console(quiet=True)).result == judged.result
 
 
 def test_one_task_is_never_entered_twice(whole, tmp_path):
@@ -156,12 +161,12 @@ def test_failing_workers_leave_finished_games(whole, tmp_path, capsys, monkeypat
             yield from list(super().run(function, tasks[:5]))
             raise BackendError("a node is gone")
 
-    monkeypatch.setattr(league, "open_backend", lambda *_: Failing(1))
+    monkeypatch.setattr(options, "open_backend", lambda *_: Failing(1))
     assert play(tmp_path, "run") == 1
     assert "a node is gone; finished games are kept in" in capsys.readouterr().err
     kept = rows(tmp_path / "run")
     assert len({r[:3] for r in kept}) == 5
-    assert "30 games at 4 tables" in (tmp_path / "run" / league.PAGE).read_text()
+    assert "30 games at 4 tables" in (tmp_path / "run" / league_page.PAGE).read_text()
     monkeypatch.undo()
     assert play(tmp_path, "run") == 0
     assert rows(tmp_path / "run") == rows(whole)
@@ -234,9 +239,9 @@ def test_two_runs_on_one_file_are_refused(tmp_path, capsys):
 
 
 def test_the_page_is_whole_alone(whole, tmp_path):
-    assert league_page.main(whole / league.RESULTS, tmp_path / "page.html") == 0
+    assert command(["tournament-page", str(whole / league.RESULTS), str(tmp_path / "page.html")]) == 0
     text = (tmp_path / "page.html").read_text()
-    assert text == (whole / league.PAGE).read_text(), "equal results, equal pages"
+    assert text == (whole / league_page.PAGE).read_text(), "equal results, equal pages"
     links = []
 
     class Links(html.parser.HTMLParser):
@@ -257,7 +262,7 @@ def test_the_page_is_whole_alone(whole, tmp_path):
     assert rows[-1].agent == "uniform"
     assert [line.split("`")[1] for line in in_words.splitlines()[2:]] == [row.agent for row in rows]
     assert (tmp_path / "page.png").read_bytes().startswith(b"\x89PNG")
-    assert league_page.main(tmp_path / "nothing.sqlite", tmp_path / "none.html") == 2
+    assert command(["tournament-page", str(tmp_path / "nothing.sqlite"), str(tmp_path / "none.html")]) == 2
 
 
 def test_all_shipped_agents_meet_at_all_presets(tmp_path):

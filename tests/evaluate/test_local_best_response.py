@@ -12,8 +12,9 @@ from agents.search.hand_beliefs import HandBeliefs
 from agents.search.lookahead import Effort, Lookahead, call_pay, deal_rows, last_returns
 from perudo_env.engine.variant import parse_variant
 from perudo_env.policy import Int8Array, SampledPolicy
+from train.__main__ import main as command
 from train.evaluate.exploitability import nash_conv
-from train.evaluate.local_best_response import Table, local_best_response, main
+from train.evaluate.local_best_response import Table, local_best_response
 from train.solver.exact.match import match_exploitability
 
 UNIFORM = pe.UniformPolicy()
@@ -191,9 +192,9 @@ def test_the_best_action_is_legal_in_a_calza_window() -> None:
 
 def test_the_command_line(capsys: pytest.CaptureFixture[str]) -> None:
     words = ["--agent", "odds", "--games", "20", "--effort.raises", "3", "--effort.samples", "2", "--dice"]
-    assert main([*words, "1", "1"]) == 0
+    assert command(["local-best-response", *words, "1", "1"]) == 0
     assert "NashConv is at least this" in capsys.readouterr().out
-    assert main([*words, "1", "1", "1"]) == 0
+    assert command(["local-best-response", *words, "1", "1", "1"]) == 0
     assert "against fixed others gains at least" in capsys.readouterr().out
     for bad, why in (
         (["0", "1"], "at least one die"),
@@ -201,5 +202,5 @@ def test_the_command_line(capsys: pytest.CaptureFixture[str]) -> None:
         (["1"], "out of range"),
         (["2", "1", "--palifico"], "one die"),
     ):
-        assert main([*words, *bad]) == 2
+        assert command(["local-best-response", *words, *bad]) == 2
         assert why in capsys.readouterr().err

@@ -9,8 +9,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from train.__main__ import main as command
 from train.core.rollout import Played
-from train.evaluate.arena import main
 from train.evaluate.ratings import Ratings, _hunter, _log_likelihood, evidence, fit, rate, reaches
 
 
@@ -168,12 +168,12 @@ def test_the_arena_rates_its_agents(tmp_path: Path, capsys: pytest.CaptureFixtur
         "--games",
         "60",
     ]
-    assert main([*words, "--anchor", "odds", "--out", str(tmp_path / "run")]) == 0
+    assert command(["arena", *words, "--anchor", "odds", "--out", str(tmp_path / "run")]) == 0
     shown = capsys.readouterr().out
     assert "Plackett-Luce" in shown
     assert "odds = 0" in shown
     rows = {row["agent"]: row for row in csv.DictReader((tmp_path / "run" / "ratings.csv").open())}
     assert float(rows["odds"]["points"]) == 0
     assert float(rows["uniform"]["points_high"]) < 0
-    assert main([*words, "--anchor", "odd", "--out", str(tmp_path / "other")]) == 2
+    assert command(["arena", *words, "--anchor", "odd", "--out", str(tmp_path / "other")]) == 2
     assert "anchor 'odd'" in capsys.readouterr().err

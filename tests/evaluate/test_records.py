@@ -6,8 +6,9 @@ import numpy as np
 import pytest
 
 import perudo_env as pe
+from train.__main__ import main as command
+from train.core import options
 from train.core.backends import BackendError, Local
-from train.evaluate import arena
 from train.evaluate.records import RecordsFile
 from train.evaluate.standings import draw_lineups, games_of
 from train.evaluate.tasks import cut, play_task
@@ -49,7 +50,7 @@ def test_a_record_replays_to_the_result_of_its_game():
 def test_the_arena_keeps_all_its_games_in_one_order_on_any_number_of_processes(tmp_path):
     for workers in (1, 2):
         out = ["--out", str(tmp_path / f"run{workers}"), "--records", str(tmp_path / f"{workers}.jsonl")]
-        assert arena.main([*WORDS, *out, "--rest", "--workers", str(workers)]) == 0
+        assert command(["arena", *WORDS, *out, "--rest", "--workers", str(workers)]) == 0
     assert (tmp_path / "1.jsonl").read_bytes() == (tmp_path / "2.jsonl").read_bytes()
     for name in ("standings.csv", "pairs.csv", "rest.csv"):
         assert (tmp_path / "run1" / name).read_bytes() == (tmp_path / "run2" / name).read_bytes()
@@ -80,9 +81,9 @@ def test_the_command_says_where_finished_games_are_when_workers_fail(tmp_path, c
             yield 0, function(tasks[0]), "local"
             raise BackendError("a worker process died")
 
-    monkeypatch.setattr(arena, "open_backend", lambda *_: Failing(1))
+    monkeypatch.setattr(options, "open_backend", lambda *_: Failing(1))
     path = tmp_path / "games.jsonl"
-    assert arena.main([*WORDS, "--out", str(tmp_path / "run"), "--records", str(path)]) == 1
+    assert command(["arena", *WORDS, "--out", str(tmp_path / "run"), "--records", str(path)]) == 1
     assert f"a worker process died; 7 finished games are kept in {path}.unfinished" in capsys.readouterr().err
     assert len(read(path.with_name("games.jsonl.unfinished"))) == 7
     assert not (tmp_path / "run").exists()
@@ -109,5 +110,5 @@ def test_a_checkpoint_folder_is_found_from_elsewhere(tmp_path, monkeypatch):
     ],
 )
 def test_bad_input_is_refused(words, says, tmp_path, capsys):
-    assert arena.main([*WORDS, "--out", str(tmp_path / "run"), *words]) == 2
+    assert command(["arena", *WORDS, "--out", str(tmp_path / "run"), *words]) == 2
     assert says in capsys.readouterr().err

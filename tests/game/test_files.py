@@ -14,12 +14,10 @@ from rich.console import Console
 from perudo_env.__main__ import main as perudo
 from perudo_env.game.files import NotWrittenError, check_writable, write_text
 from tools import bench, scaling
+from train.__main__ import main as command
 from train.core.loop import Loop
-from train.evaluate import arena, benchmark, dataset, exploiter, levels
-from train.evaluate import tournament as league
-from train.report import numbers
-from train.solver import __main__ as solver
 
+ROOT = Path(__file__).parents[2]
 POSITION = "classic 22344/13566 opener=0 5x4"
 
 
@@ -65,20 +63,20 @@ def test_every_command_tries_its_output_before_hours_of_work(
     """Each is asked for more than a lifetime's work, to be written below a file."""
     file = tmp_path / "file"
     file.write_text("{}")
-    bad, many = str(file / "below"), str(10**9)
+    bad, many = str(file / "below"), str(10**8)
     games = ["--agents", "odds", "uniform", "--seats", "2", "--games", many]
     for main, words in (
-        (arena.main, [*games, "--out", bad]),
-        (arena.main, [*games, "--out", str(tmp_path / "run"), "--records", bad]),
-        (levels.main, ["--games", many, "--out", bad]),
-        (benchmark.main, ["odds", "--out", bad]),
-        (exploiter.main, ["--agent", "odds", "--decisions", many, "--out", bad]),
-        (numbers.main, ["--heavy", "--again", "--file", bad]),
-        (dataset.main, [str(file), f"{bad}.npz"]),
+        (command, ["arena", *games, "--out", bad]),
+        (command, ["arena", *games, "--out", str(tmp_path / "run"), "--records", bad]),
+        (command, ["levels", "--games", many, "--out", bad]),
+        (command, ["benchmark", "odds", "--out", bad]),
+        (command, ["exploiter", "--agent", "odds", "--decisions", many, "--out", bad]),
+        (command, ["numbers", "--heavy", "--again", "--file", bad]),
+        (command, ["dataset", str(file), f"{bad}.npz"]),
         (bench.main, ["--out", bad]),
         (lambda _: scaling.main(games=10**9, write=Path(bad)), []),
-        (lambda _: league.main(overrides=(*league.SMOKE, f"games={many}"), out=Path(bad)), []),
-        (solver.main, ["--seconds", many, "--out", bad]),
+        (command, ["tournament", str(ROOT / "configs/tournament.yaml"), f"games={many}", "--smoke", "--out", bad]),
+        (command, ["exact", "--seconds", many, "--out", bad]),
         (perudo, ["picture", POSITION, bad]),
     ):  # fmt: skip
         assert main(words) == 2, words
@@ -97,10 +95,10 @@ def test_a_disk_that_fills_up_ends_in_one_line_and_keeps_what_is_finished(
     with little_room():
         assert perudo(["picture", POSITION, str(tmp_path / "x.png")]) == 2
         assert not list(tmp_path.iterdir())
-        assert arena.main(games) == 2
+        assert command(["arena", *games]) == 2
         assert "arena.png cannot be written" in capsys.readouterr().err
         assert sorted(p.name for p in run.iterdir()) == ["arena.json", "pairs.csv", "ratings.csv", "standings.csv"]
-        assert arena.main([*games, "--records", str(records)]) == 2
+        assert command(["arena", *games, "--records", str(records)]) == 2
     kept = records.with_name("games.jsonl.unfinished")
     assert f"{kept} cannot be written (File too large); the first" in capsys.readouterr().err
     assert not records.exists()
@@ -109,7 +107,7 @@ def test_a_disk_that_fills_up_ends_in_one_line_and_keeps_what_is_finished(
     told = tmp_path / "whole.jsonl"
     told.write_text(whole, encoding="utf-8")
     with little_room():
-        assert dataset.main([str(told), str(tmp_path / "d.npz")]) == 2
+        assert command(["dataset", str(told), str(tmp_path / "d.npz")]) == 2
     assert "d.npz cannot be written (File too large)" in capsys.readouterr().err
     assert sorted(p.name for p in tmp_path.iterdir()) == ["games.jsonl.unfinished", "run", "whole.jsonl"]
 
@@ -118,6 +116,9 @@ class Counting:
     """A trainer that learns nothing."""
 
     decisions = 0
+
+    def weights(self) -> dict[str, Any]:
+        return {}
 
     def step(self) -> dict[str, float]:
         self.decisions += 1

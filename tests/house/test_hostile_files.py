@@ -25,12 +25,11 @@ from perudo_env.engine.state import STATE
 from perudo_env.game.files import parse_json, read_json
 from perudo_env.play.archive import Archive
 from tools import hostile
+from train.__main__ import main as command
 from train.core.state import load_numpy_generator, load_state, numpy_generator, save_state
-from train.evaluate import arena, exploitability
 from train.evaluate.results import Cell, ResultsFile
 from train.report import numbers
 from train.solver.exact import rounds
-from train.solver.recall import solver as recall
 from train.solver.recall import tables
 
 DEEP = "[" * 100_000
@@ -144,21 +143,24 @@ def test_a_recall_is_bounded_before_it_is_raised_to_a_power(tmp_path: Path, caps
             suffix_graph(graph, wrong)
     # in the range of numbers, but not in memory: the size is known before any of it is made
     begun = time.monotonic()
-    assert recall.main(["--out", str(tmp_path / "a"), "--dice", "5", "5", "--recall", "9", "--variant", "classic"]) == 2
+    assert (
+        command(["recall", "--out", str(tmp_path / "a"), "--dice", "5", "5", "--recall", "9", "--variant", "classic"])
+        == 2
+    )
     assert "remember fewer bids" in capsys.readouterr().err
     assert time.monotonic() - begun < 10
 
 
 def test_numbers_from_the_command_line_are_bounded(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     out = ["--out", str(tmp_path / "out")]
-    for main, words in (
-        (recall.main, [*out, "--recall", "1000000000"]), (recall.main, [*out, "--seconds", "inf"]), (recall.main, [*out, "--levels", "0"]),
-        (recall.main, [*out, "--sample", "0"]), (recall.main, [*out, "--exploration", "nan"]), (recall.main, [*out, "--threads", "1000000000"]),
-        (recall.main, [*out, "--dice", "1000000000", "1"]), (tables.main, [*out, "--starting-dice", "1000000000"]),
-        (tables.main, [*out, "--starting-dice", "1", "--iterations", "-3"]), (tables.main, [*out, "--exact-gib", "nan"]),
-        (exploitability.main, ["--agent", "odds", "--dice", "1000000000", "1"]), (arena.main, ["--agents", "odds", "--games", "1000000000000"]),
+    for words in (
+        ["recall", *out, "--recall", "1000000000"], ["recall", *out, "--seconds", "inf"], ["recall", *out, "--levels", "0"],
+        ["recall", *out, "--sample", "0"], ["recall", *out, "--exploration", "nan"], ["recall", *out, "--threads", "1000000000"],
+        ["recall", *out, "--dice", "1000000000", "1"], ["tables", *out, "--starting-dice", "1000000000"],
+        ["tables", *out, "--starting-dice", "1", "--iterations", "-3"], ["tables", *out, "--exact-gib", "nan"],
+        ["exploitability", "--agent", "odds", "--dice", "1000000000", "1"], ["arena", "--agents", "odds", "--games", "1000000000000"],
     ):  # fmt: skip
-        assert main(words) == 2, words
+        assert command(words) == 2, words
         assert re.search(r" = .*(use|give|remember|from)", capsys.readouterr().err), words
     assert not (tmp_path / "out").exists()
 
@@ -210,8 +212,8 @@ def test_json_that_is_nested_too_deeply_is_refused(tmp_path: Path) -> None:
             with pytest.raises(ValueError, match=r"values\.json"):
                 read(path)
     path.write_text('{"round/x": 3}')
-    assert numbers.main(["--file", str(path), "--show"]) == 2
-    solution = tables.Options(tmp_path)
+    assert command(["numbers", "--file", str(path), "--show"]) == 2
+    solution = tables.TablesOptions(tmp_path)
     for rounds_ in (
         3,
         {"1v1": {}},

@@ -19,40 +19,21 @@ COMMANDS = re.findall(r"^(python -m \S.*?)\s*(?:#.*)?$", TEXT, flags=re.MULTILIN
 FILES = {match[1]: block for block in BLOCKS if (match := re.match(r"# (\w+\.py)\n", block))}
 # How a command is made short enough for a test.
 SHORTER = {
-    "train.evaluate.arena": ["--games", "20"],
-    "train.evaluate.standings": ["--smoke", "--workers", "1"],
-    "train.selfplay.sb3": ["--smoke"],
-    "train.research.compare": ["--smoke"],
-    "train.research.nfsp": ["--smoke"],
-    "train.selfplay.ppo": ["--smoke"],
-    "train.selfplay.distil": ["--smoke"],
-    "train.solver": ["--seconds", "1"],
-    "train.solver.recall.solver": ["--seconds", "1", "--dice", "1", "1"],
-    "train.solver.recall.tables": ["--seconds", "1", "--starting-dice", "1"],
-    "train.report.numbers": ["--show"],
-    "train.evaluate.exploitability": ["--dice", "1", "1"],
-    "train.evaluate.local_best_response": [
-        "--games",
-        "2",
-        "--effort.raises",
-        "2",
-        "--effort.samples",
-        "2",
-        "--dice",
-        "1",
-        "1",
-        "1",
-    ],
-    "train.evaluate.exploiter": [
-        "--decisions",
-        "50",
-        "--games",
-        "6",
-        "--settings",
-        "play.tables=8",
-        "evaluation.games=4",
-    ],
-    "train.evaluate.benchmark": ["--smoke", "--workers", "1"],
+    "arena": ["--games", "20"],
+    "tournament": ["--smoke", "--workers", "1"],
+    "sb3": ["ppo.total_decisions=2048", "--smoke"],
+    "compare": ["--smoke"],
+    "nfsp": ["--smoke"],
+    "ppo": ["--smoke"],
+    "distil": ["--smoke"],
+    "exact": ["--seconds", "1"],
+    "recall": ["--seconds", "1", "--dice", "1", "1"],
+    "tables": ["--seconds", "1", "--starting-dice", "1"],
+    "numbers": ["--show"],
+    "exploitability": ["--dice", "1", "1"],
+    "local-best-response": ["--games", "2", "--effort.raises", "2", "--effort.samples", "2", "--dice", "1", "1", "1"],
+    "exploiter": ["--decisions", "50", "--games", "6", "--settings", "play.tables=8", "evaluation.games=4"],
+    "benchmark": ["--smoke", "--workers", "1"],
 }
 
 
@@ -63,12 +44,12 @@ def test_code_block(code: str) -> None:
 
 @pytest.mark.parametrize("command", COMMANDS)
 def test_command(command: str, tmp_path: Path) -> None:
-    _, _, module, *words = shlex.split(command)
+    _, _, package, name, *words = shlex.split(command)
     for name, block in FILES.items():
         (tmp_path / name).write_text(block, encoding="utf-8")
     config = [str(README.parent / w) if w.startswith("configs/") else w for w in words]
     done = subprocess.run(
-        [sys.executable, "-m", module, *config, *SHORTER.get(module, [])],
+        [sys.executable, "-m", package, name, *config, *SHORTER.get(name, [])],
         cwd=tmp_path, capture_output=True, text=True, check=False,
     )  # fmt: skip
     assert done.returncode == 0, done.stderr

@@ -16,8 +16,8 @@ from starlette.testclient import WebSocketTestSession
 from starlette.websockets import WebSocketDisconnect
 
 import agents
-from agents.people import play
-from agents.people.play import Play, browser_app
+from agents.__main__ import main as command
+from agents.people.browser import Browser, browser_app
 from perudo_env.play.table import Hint, Player, Table
 from perudo_env.play.web.house import House
 from perudo_env.play.web.messages import RateLimit
@@ -63,7 +63,7 @@ class Site:
 
 @contextmanager
 def site(folder: Path, **options: object) -> Iterator[Site]:
-    app = browser_app(Play(games=folder, **options))  # type: ignore[arg-type]
+    app = browser_app(Browser(games=folder, **options))  # type: ignore[arg-type]
     with TestClient(app, base_url="http://127.0.0.1:8000", follow_redirects=False) as client:
         yield Site(client)
 
@@ -133,8 +133,8 @@ def test_a_kept_game_says_where_its_seed_came_from_and_an_old_one_says_nothing(h
 def test_the_terminal_takes_no_seed_where_several_people_play(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    command = ["--plain", "--seed", "4", "--games", str(tmp_path), "--seats"]
-    assert play.main([*command, "Ann", "Bo"]) == 2
+    words = ["terminal", "--plain", "--seed", "4", "--games", str(tmp_path), "--seats"]
+    assert command([*words, "Ann", "Bo"]) == 2
     assert "--seed tells all dice" in capsys.readouterr().err
 
 
@@ -283,5 +283,5 @@ def test_addresses_are_written_as_browsers_write_them(capsys: pytest.CaptureFixt
     ):
         with pytest.raises(ValueError, match="should be https://"):
             public_origin(wrong)
-    assert play.main(["--public-url", "perudo.example", "--no-browser"]) == 2
+    assert command(["play", "--public-url", "perudo.example", "--no-browser"]) == 2
     assert "'perudo.example' should be" in capsys.readouterr().err

@@ -574,7 +574,8 @@ def test_a_killed_process_loses_no_entry_that_was_answered(tmp_path: Path) -> No
     command = [
         sys.executable,
         "-m",
-        "perudo_env.play.score",
+        "perudo_env",
+        "score",
         "--plain",
         "--file",
         str(file),

@@ -27,7 +27,7 @@ class Killable:
             free.bind(("127.0.0.1", 0))
             self.port = free.getsockname()[1]
         self.address = f"http://127.0.0.1:{self.port}"
-        self._command = [sys.executable, "-m", "perudo_env.play.score", "--file", str(file), "--port", str(self.port)]
+        self._command = [sys.executable, "-m", "perudo_env", "score", "--file", str(file), "--port", str(self.port)]
         self._process: subprocess.Popen[bytes] | None = None
 
     def start(self) -> None:

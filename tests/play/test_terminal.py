@@ -186,7 +186,7 @@ def test_levels_have_their_names_in_the_language_of_the_game() -> None:
 @pytest.mark.parametrize(("language", "ends"), [("en", "wins the game."), ("fr", "gagne la partie.")])
 def test_a_whole_game_through_a_pipe(language: str, ends: str, tmp_path: Path) -> None:
     command = [
-        sys.executable, "-m", "agents.people.play", "--plain", "--lang", language, "--variant", SHORT, "--seed", "4",
+        sys.executable, "-m", "agents", "terminal", "--plain", "--lang", language, "--variant", SHORT, "--seed", "4",
         "--seats", "Ann", "odds", "--pause", "0", "--games", str(tmp_path),
     ]  # fmt: skip
     done = subprocess.run(command, input="dudo\n1x2\n2x2\n" * 60, capture_output=True, text=True, check=False)

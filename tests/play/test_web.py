@@ -520,8 +520,8 @@ def test_the_command_serves_without_torch(tmp_path):
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
     code = (
-        "import sys, threading; from agents.people.play import main;"
-        f"threading.Thread(target=main, args=[['--no-browser', '--port', '{port}', '--lang', 'fr', '--games', '{tmp_path.as_posix()}']],"
+        "import sys, threading; from agents.__main__ import main;"
+        f"threading.Thread(target=main, args=[['play', '--no-browser', '--port', '{port}', '--lang', 'fr', '--games', '{tmp_path.as_posix()}']],"
         " daemon=True).start(); sys.stdin.readline(); print('torch' in sys.modules)"
     )
     command = [sys.executable, "-c", code]

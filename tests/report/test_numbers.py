@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from train.__main__ import main as command
 from train.report import numbers
 from train.report.numbers_tables import interval, rounds_table
 
@@ -35,15 +36,15 @@ def test_the_command_measures_what_is_missing_and_nothing_else(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     file = tmp_path / "numbers.json"
-    words = ["--only", "round/classic/1v1/palifico", "--file", str(file)]
-    assert numbers.main(words) == 0
+    words = ["numbers", "--only", "round/classic/1v1/palifico", "--file", str(file)]
+    assert command(words) == 0
     record = json.loads(file.read_text(encoding="utf-8"))["round/classic/1v1/palifico"]
     assert record["lower"] <= 2 / 3 <= record["upper"] + 1e-9
     assert record["iterations"] > 0
     capsys.readouterr()
     before = file.stat().st_mtime_ns
-    assert numbers.main(words) == 0
-    assert numbers.main([*words, "--show"]) == 0
+    assert command(words) == 0
+    assert command([*words, "--show"]) == 0
     assert "(kept)" in capsys.readouterr().out
     assert file.stat().st_mtime_ns == before
 
@@ -51,13 +52,13 @@ def test_the_command_measures_what_is_missing_and_nothing_else(
 def test_a_long_runs_interval_is_kept_beside_the_others(tmp_path: Path) -> None:
     file = tmp_path / "numbers.json"
     numbers.keep(file, "agent/x", {"nash_conv": 1})
-    assert numbers.main(["--file", str(file), "--interval", "round/evening/2v2", "0.0328", "0.0362"]) == 0
+    assert command(["numbers", "--file", str(file), "--interval", "round/evening/2v2", "0.0328", "0.0362"]) == 0
     kept = numbers.read(file)
     assert set(kept) == {"agent/x", "round/evening/2v2"}
     assert kept["round/evening/2v2"]["nash_conv"] == pytest.approx(0.0034)
     assert "+0.0328 .. +0.0362" in rounds_table(kept)
-    assert numbers.main(["--file", str(file), "--interval", "round/evening/2v2", "1", "0"]) == 2
-    assert numbers.main(["--file", str(file), "--only", "nothing like this"]) == 2
+    assert command(["numbers", "--file", str(file), "--interval", "round/evening/2v2", "1", "0"]) == 2
+    assert command(["numbers", "--file", str(file), "--only", "nothing like this"]) == 2
 
 
 def test_intervals_are_rounded_outwards() -> None:

@@ -13,9 +13,10 @@ import agents
 import perudo_env as pe
 from perudo_env.engine.actions import CALZA, DUDO, FIRST_BID
 from tests.evaluate.test_benchmark import Caller, checkpoint
+from train.__main__ import main as command
 from train.evaluate.habits import KINDS, Tally, habits
 from train.report.curves import read_curves
-from train.report.run import _tables, main
+from train.report.run import _tables
 
 WIDE = (
     "decisions,seconds,nash_conv/classic 1v1,win_share/odds classic 2,win_share/odds classic 2/low,win_share/odds classic 2/high,loss/actor\n"
@@ -53,7 +54,7 @@ def test_a_row_that_a_kill_cut_short_is_left_out(extra: str, tmp_path: Path) -> 
 
 def test_what_is_no_number_is_named(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (tmp_path / "curve.csv").write_text(WIDE.replace("0.75", "much"))
-    assert main([str(tmp_path)]) == 2
+    assert command(["report", str(tmp_path)]) == 2
     assert re.search(r"curve\.csv, line 2.*much", capsys.readouterr().err)
 
 
@@ -102,7 +103,7 @@ def test_a_run_gives_one_page_that_needs_nothing_else(tmp_path: Path, capsys: py
     (tmp_path / "curve.csv").write_text(WIDE)
     (tmp_path / "config.yaml").write_text("run: {seed: 1, note: <b>}\n")
     checkpoint(tmp_path / "checkpoint")
-    assert main([str(tmp_path), "--games", "40", "--baselines", "odds", "uniform"]) == 0
+    assert command(["report", str(tmp_path), "--games", "40", "--baselines", "odds", "uniform"]) == 0
     html = (tmp_path / "report.html").read_text(encoding="utf-8")
     assert str(tmp_path / "report.html") in capsys.readouterr().out
     for words in (
@@ -121,14 +122,14 @@ def test_a_run_gives_one_page_that_needs_nothing_else(tmp_path: Path, capsys: py
 
 def test_an_unfinished_run_has_a_page_and_no_run_has_none(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (tmp_path / "metrics.csv").write_text(SB3)
-    assert main([str(tmp_path)]) == 0
+    assert command(["report", str(tmp_path)]) == 0
     assert "No checkpoint yet" in (tmp_path / "report.html").read_text(encoding="utf-8")
     (tmp_path / "empty").mkdir()
     for words, says in (
         ([str(tmp_path / "empty")], "not the folder of a run"), ([str(tmp_path / "none")], "is not a folder"),
         ([str(tmp_path), "--games", "0"], "games = 0"), ([str(tmp_path), "--bluff", "0"], "bluff = 0"),
     ):  # fmt: skip
-        assert main(words) == 2
+        assert command(["report", *words]) == 2
         assert says in capsys.readouterr().err
 
 

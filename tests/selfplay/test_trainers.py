@@ -16,12 +16,12 @@ from safetensors.numpy import load_file
 
 import agents
 import perudo_env as pe
+from tests.helpers import train
 from train.core.loop import STATE
 from train.core.state import load_state, save_state
-from train.research import compare, deep_cfr, nfsp
+from train.research import deep_cfr, nfsp
 from train.selfplay import distil as distill
 from train.selfplay import options as mmd_config
-from train.selfplay import ppo as mmd
 from train.selfplay import sb3 as ppo_sb3
 
 ROOT = Path(__file__).parents[2]
@@ -29,9 +29,8 @@ CONFIGS = ROOT / "configs"
 
 
 class Kind(NamedTuple):
-    """A trainer, the configuration of its test, and one wrong override with what is said of it."""
+    """The configuration of a trainer's test, and one wrong override with what is said of it."""
 
-    main: Callable[..., int]
     config: Path
     overrides: tuple[str, ...]
     table: str  # the variant that its checkpoint plays
@@ -42,8 +41,8 @@ class Kind(NamedTuple):
 TINY = "evaluation.every=100000"  # one point, at the end
 KINDS = {
     # whole games of two tables, a pool: all that its state has to hold
-    "mmd": Kind(
-        mmd.main, CONFIGS / "mmd.yaml",
+    "ppo": Kind(
+        CONFIGS / "mmd.yaml",
         (
             *mmd_config.SMOKE, TINY, "tables=[{variants: ['marquoir:starting_dice=2', classic], seats: [2, 3]}]", "play.tables=64",
             "learn.hidden=[16]", "learn.critic_hidden=[16]", "play.groups_per_batch=2", "pool.share=0.5", "pool.scripted=[odds]",
@@ -52,16 +51,16 @@ KINDS = {
         "classic", "learn.clip=wide", "learn.klip=1",
     ),
     "nfsp": Kind(
-        nfsp.main, CONFIGS / "nfsp.yaml", (*nfsp.SMOKE, TINY, "learn.hidden=[16]"), "joker:starting_dice=2",
+        CONFIGS / "nfsp.yaml", (*nfsp.SMOKE, TINY, "learn.hidden=[16]"), "joker:starting_dice=2",
         "learn.tables=2.5", "learn.reservior=3",
     ),
-    "deep_cfr": Kind(
-        deep_cfr.main, CONFIGS / "deep_cfr.yaml",
+    "deep-cfr": Kind(
+        CONFIGS / "deep_cfr.yaml",
         (*deep_cfr.SMOKE, TINY, "learn.hidden=[16]", "learn.walks=5", "learn.total_decisions=3000", "learn.memory=1500"),
         "joker:starting_dice=2", "learn.afresh=perhaps", "learn.walk=3",
     ),
-    "distill": Kind(
-        distill.main, CONFIGS / "duel-distill.yaml",
+    "distil": Kind(
+        CONFIGS / "duel-distill.yaml",
         (
             *distill.SMOKE, TINY, "tables=[{variants: [classic, 'box:starting_dice=2'], seats: [2, 3]}]", "play.groups_per_batch=2",
             "learn.hidden=[16]", "learn.total_decisions=2000", "teacher.agent=odds",
@@ -69,8 +68,8 @@ KINDS = {
         ),
         "classic", "learn.epochs=many", "teacher.agents=[odds]",
     ),
-    "ppo_sb3": Kind(
-        ppo_sb3.main, CONFIGS / "quickstart.yaml", (*ppo_sb3.SMOKE, TINY, "ppo.hidden=[16]", "evaluation.baselines=[uniform]", "ppo.num_steps=32"),
+    "sb3": Kind(
+        CONFIGS / "quickstart.yaml", (*ppo_sb3.SMOKE, TINY, "ppo.hidden=[16]", "evaluation.baselines=[uniform]", "ppo.num_steps=32"),
         "marquoir:starting_dice=3", "ppo.gamma=all", "ppo.gama=1",
     ),
 }  # fmt: skip
@@ -79,10 +78,8 @@ each = pytest.mark.parametrize("name", KINDS)
 # Runs a trainer whose third save is a kill -9 instead: what was written after the second one is to be forgotten.
 KILLED = """
 import os, signal, sys
-from importlib import import_module
-from pathlib import Path
+from train.__main__ import main
 from train.core.loop import Loop
-name, config, out, *overrides = sys.argv[1:]
 save, count = Loop.save, 0
 def dying(self):
     global count
@@ -91,13 +88,13 @@ def dying(self):
         os.kill(os.getpid(), signal.SIGKILL)
     save(self)
 Loop.save = dying
-import_module(f"train.{name}").main(Path(config), tuple(overrides), out=Path(out))
+main()
 """
 
 
 def run(name: str, out: Path, *more: str) -> int:
     kind = KINDS[name]
-    return kind.main(kind.config, (*kind.overrides, *more), out=out)
+    return train(name, kind.config, *kind.overrides, *more, out=out)
 
 
 def rows_of(path: Path) -> list[dict[str, str]]:
@@ -140,7 +137,7 @@ def test_a_small_run_writes_all_it_promises(name: str, finished: Callable[[str],
 def test_killed_and_gone_on_with_is_as_never_killed(name: str, finished: Callable[[str], Path], tmp_path: Path) -> None:
     """stable-baselines3 1277: resuming restarted counters and lost the generator."""
     whole, kind, out = finished(name), KINDS[name], tmp_path / "run"
-    words = [sys.executable, "-c", KILLED, name, str(kind.config), str(out), *kind.overrides]
+    words = [sys.executable, "-c", KILLED, name, str(kind.config), *kind.overrides, "--out", str(out)]
     killed = subprocess.run(words, cwd=ROOT, capture_output=True, text=True, check=False)
     assert killed.returncode == -signal.SIGKILL, killed.stderr
     assert 3 <= len(rows_of(out / "metrics.csv")) < len(rows_of(whole / "metrics.csv"))
@@ -231,19 +228,19 @@ def test_mirror_descent_learns_a_tiny_round(tmp_path: Path) -> None:
         "learn.total_decisions=30000", "evaluation.every=1000000", "learn.hidden=[64]", "learn.critic_hidden=[64]",
         "play.tables=128", "learn.minibatch=256", "learn.epochs=4", "run.precision=float32",
     )  # fmt: skip
-    assert mmd.main(CONFIGS / "mmd_round.yaml", overrides, out=tmp_path / "run") == 0
+    assert train("ppo", CONFIGS / "mmd_round.yaml", *overrides, out=tmp_path / "run") == 0
     point = rows_of(tmp_path / "run" / "curve.csv")[-1]
     assert 0 <= float(point[f"nash_conv/{tiny} 1v1"]) < 0.3
 
 
 def test_the_comparison_runs_all_and_goes_on(tmp_path: Path) -> None:
     overrides = ("variant=joker:starting_dice=1,num_faces=3", "algorithms=[deep_cfr, dcfr]")
-    assert compare.main(CONFIGS / "compare.yaml", overrides, out=tmp_path, smoke=True) == 0
+    assert train("compare", CONFIGS / "compare.yaml", *overrides, out=tmp_path, smoke=True) == 0
     table: list[dict[str, Any]] = rows_of(tmp_path / "compare.csv")
     assert {row["algorithm"] for row in table} == {"deep_cfr", "dcfr"}
     assert (tmp_path / "compare.png").stat().st_size > 0
     before = (tmp_path / "compare.csv").read_bytes()
-    assert compare.main(CONFIGS / "compare.yaml", overrides, out=tmp_path, smoke=True) == 0
+    assert train("compare", CONFIGS / "compare.yaml", *overrides, out=tmp_path, smoke=True) == 0
     assert (tmp_path / "compare.csv").read_bytes() == before
     dcfr = [float(row["nash_conv"]) for row in table if row["algorithm"] == "dcfr"]
     assert dcfr[-1] < dcfr[0]

@@ -22,10 +22,11 @@ from agents.learned.neural import MLPPolicy, input_size, load_policy, network_in
 from perudo_env.adapters.sb3 import Sb3VecEnv
 from perudo_env.engine.observation import layout
 from perudo_env.envs.vector import LearnerVectorEnv
+from tests.helpers import train
 from train.core.config import load_config
 from train.core.state import weights_hash
 from train.selfplay.pool import SnapshotPool
-from train.selfplay.sb3 import SMOKE, Average, Quickstart, main
+from train.selfplay.sb3 import SMOKE, Average, Quickstart
 
 CONFIG = Path(__file__).parents[2] / "configs" / "quickstart.yaml"
 VARIANT = pe.variant("marquoir", starting_dice=3)
@@ -289,7 +290,7 @@ def test_weights_have_a_digest_of_their_own() -> None:
 
 
 def test_a_small_run_writes_all_it_promises(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(CONFIG, out=tmp_path / "run", smoke=True) == 0
+    assert train("sb3", CONFIG, out=tmp_path / "run", smoke=True) == 0
     for name in (
         "config.yaml",
         "metrics.csv",
@@ -310,7 +311,7 @@ def test_a_small_run_writes_all_it_promises(tmp_path: Path, capsys: pytest.Captu
         f"{baseline} marquoir:starting_dice=3 2{end}" for baseline in agents.BASELINES for end in ("", "/low", "/high")
     }
     # another run into the same folder would overwrite the first
-    assert main(CONFIG, ("ppo.entropy=0.5",), out=tmp_path / "run", smoke=True) == 2
+    assert train("sb3", CONFIG, "ppo.entropy=0.5", out=tmp_path / "run", smoke=True) == 2
     assert "holds a run of another configuration (ppo differ)" in capsys.readouterr().err
 
 
@@ -323,6 +324,6 @@ def test_a_short_run_beats_uniform_clearly(tmp_path: Path) -> None:
         "evaluation.final_games=400",
         "evaluation.baselines=[uniform]",
     )
-    assert main(CONFIG, overrides, out=tmp_path / "run") == 0
+    assert train("sb3", CONFIG, *overrides, out=tmp_path / "run") == 0
     about = json.loads((tmp_path / "run" / "checkpoint" / "policy.json").read_text())
     assert about["evaluation"]["win_share/uniform marquoir:starting_dice=3 2/low"] > 0.6

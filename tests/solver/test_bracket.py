@@ -8,7 +8,8 @@ import agents
 import perudo_env as pe
 from perudo_env.engine.variant import parse_variant
 from tests.evaluate.test_exploitability import Broken, HandPolicy
-from train.evaluate.exploitability import main, nash_conv
+from train.__main__ import main as command
+from train.evaluate.exploitability import nash_conv
 from train.solver.exact.bracket import bracket
 from train.solver.exact.match import match_bracket, match_exploitability
 
@@ -68,9 +69,9 @@ def test_what_cannot_be_is_refused(capsys: pytest.CaptureFixture[str]) -> None:
         bracket(pe.UniformPolicy(), "classic", (1, 1), reach=1.5)
     with pytest.raises(ValueError, match=r"sum to 0\.9, not 1, at the information state 'seat="):
         bracket(Broken("sum"), "classic", (1, 1), reach=0)
-    assert main(["--agent", "odds", "--dice", "1", "1", "--reach", "0.01"]) == 0
+    assert command(["exploitability", "--agent", "odds", "--dice", "1", "1", "--reach", "0.01"]) == 0
     assert "certified intervals" in capsys.readouterr().out
-    assert main(["--agent", "odds", "--dice", "1", "2", "--reach", "0.01", "--match"]) == 2
+    assert command(["exploitability", "--agent", "odds", "--dice", "1", "2", "--reach", "0.01", "--match"]) == 2
     assert "--match" in capsys.readouterr().err
 
 

@@ -17,8 +17,8 @@ from agents.tabular.public_tree import PublicTree
 from agents.tabular.suffixes import ROOT, follow, suffix_graph
 from perudo_env.engine.jit import kernel
 from perudo_env.policy import Policy
+from train.__main__ import main as command
 from train.evaluate.exploitability import nash_conv
-from train.solver import __main__ as solve
 from train.solver.exact.exploitability import Exploitability
 from train.solver.exact.match import match_exploitability, solve_match
 from train.solver.exact.payoffs import State, pay_table
@@ -26,10 +26,8 @@ from train.solver.exact.rounding import rounded
 from train.solver.exact.tabulate import tabulate
 from train.solver.exact.traverse import Traversal
 from train.solver.exact.walk import Do
-from train.solver.recall import solver as recall
 from train.solver.recall import tables, teacher
-from train.solver.recall.condense import Options, condense
-from train.solver.recall.condense import main as condense_main
+from train.solver.recall.condense import CondenseOptions, condense
 from train.solver.recall.fixed import fixed_table, shortest_sequences
 from train.solver.recall.lanes import LANES, add_product, add_product_python, add_scaled, add_scaled_python
 from train.solver.recall.solver import RecallSolver
@@ -240,15 +238,28 @@ def test_a_rounded_table_plays_from_its_file(tmp_path: Path) -> None:
 
 
 def test_the_command_writes_an_agent_and_goes_on(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    words = ["--variant", "classic", "--dice", "1", "1", "--recall", "2", "--seconds", "0.1", "--out", str(tmp_path)]
-    assert recall.main(words) == 0
+    words = [
+        "recall",
+        "--variant",
+        "classic",
+        "--dice",
+        "1",
+        "1",
+        "--recall",
+        "2",
+        "--seconds",
+        "0.1",
+        "--out",
+        str(tmp_path),
+    ]
+    assert command(words) == 0
     card = json.loads((tmp_path / "policy.json").read_text(encoding="utf-8"))
     assert f"NashConv {card['nash_conv']:.4f} (exact)" in capsys.readouterr().out
     policy = agents.load(tmp_path, "classic", 2)
     assert nash_conv(policy, "classic", (1, 1)).nash_conv == pytest.approx(card["nash_conv"])
-    assert recall.main(words) == 0
+    assert command(words) == 0
     assert json.loads((tmp_path / "policy.json").read_text(encoding="utf-8"))["iterations"] > card["iterations"]
-    assert recall.main([*words, "--recall", "0"]) == 2
+    assert command([*words, "--recall", "0"]) == 2
 
 
 def test_tables_of_a_whole_game(tmp_path: Path) -> None:
@@ -256,18 +267,18 @@ def test_tables_of_a_whole_game(tmp_path: Path) -> None:
     v = pe.variant("classic", num_faces=2, starting_dice=2)
     known = solve_match(v, target=5e-3)
     for name, gib in (("exact", 1.0), ("limited", 0.0)):
-        o = tables.Options(tmp_path / name, str(v), 2, target=5e-3, exact_gib=gib, recall=2, iterations=60)
-        found = tables.run(o)
+        o = tables.TablesOptions(tmp_path / name, str(v), 2, target=5e-3, exact_gib=gib, recall=2, iterations=60)
+        found = tables.solve_all(o)
         assert {r["method"] for r in found["rounds"].values()} == {"exact" if gib else "recall 2"}
         assert found["game"]["value"] == pytest.approx(known.value, abs=0.03)
         assert match_exploitability(agents.load(o.out, v, 2), v).nash_conv < (0.03 if gib else 0.2)
-        assert tables.run(o)["rounds"] == found["rounds"]  # nothing is solved again
+        assert tables.solve_all(o)["rounds"] == found["rounds"]  # nothing is solved again
     with pytest.raises(ValueError, match="name another folder"):
-        tables.run(tables.Options(tmp_path / "exact", str(v), 2, recall=3))
+        tables.solve_all(tables.TablesOptions(tmp_path / "exact", str(v), 2, recall=3))
 
 
 def test_tables_of_rounds_alone_leave_out_what_the_exact_agent_has(tmp_path: Path) -> None:
-    o = tables.Options(
+    o = tables.TablesOptions(
         tmp_path,
         "classic",
         3,
@@ -278,7 +289,7 @@ def test_tables_of_rounds_alone_leave_out_what_the_exact_agent_has(tmp_path: Pat
         alone=True,
         against="inference",
     )
-    assert {n: r["method"] for n, r in tables.run(o)["rounds"].items()} == {
+    assert {n: r["method"] for n, r in tables.solve_all(o)["rounds"].items()} == {
         "2v3": "recall 3",
         "3v2": "recall 3",
         "3v3": "recall 2",
@@ -289,8 +300,10 @@ def test_tables_of_rounds_alone_leave_out_what_the_exact_agent_has(tmp_path: Pat
 
 def test_a_teacher_becomes_what_ships(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     network = agents.CHECKPOINTS / "table"
-    teacher.make(teacher.Options(tmp_path / "t", network, ("classic",), 3, iterations=4, max_states=0, against=""))
-    size = condense(Options(tmp_path / "t", network, tmp_path / "c", ("classic",)))
+    teacher.run(
+        teacher.TeacherOptions(tmp_path / "t", network, ("classic",), 3, iterations=4, max_states=0, against="")
+    )
+    size = condense(CondenseOptions(tmp_path / "t", network, tmp_path / "c", ("classic",)))
     names = ["2v3.npz", "3v2.npz", "3v3.npz"]
     assert sorted(p.name for p in (tmp_path / "c" / "classic").iterdir()) == names
     assert size < sum((tmp_path / "t" / "classic" / n).stat().st_size for n in names)
@@ -300,16 +313,18 @@ def test_a_teacher_becomes_what_ships(tmp_path: Path, capsys: pytest.CaptureFixt
     kept = few > 0
     assert (few[kept] >= few.max() / 14).all()
     assert np.allclose(few[kept], whole[kept] / whole[kept].sum(), atol=0.08)
-    assert condense_main([str(tmp_path / "t"), str(network), str(tmp_path / "d"), "--only", "clasic"]) == 2
+    assert command(["condense", str(tmp_path / "t"), str(network), str(tmp_path / "d"), "--only", "clasic"]) == 2
     assert "its folders are classic" in capsys.readouterr().err
 
 
 def test_tables_of_a_game_with_calza_go_over_the_rounds_again(tmp_path: Path) -> None:
     v = pe.variant("pascal", num_faces=2, starting_dice=1)
-    found = tables.run(tables.Options(tmp_path, str(v), 1, exact_gib=0.0, recall=2, sweeps=2, iterations=30))
+    found = tables.solve_all(
+        tables.TablesOptions(tmp_path, str(v), 1, exact_gib=0.0, recall=2, sweeps=2, iterations=30)
+    )
     assert list(found["rounds"]) == ["sweep 0: 1v1", "sweep 1: 1v1"]
     with pytest.raises(ValueError, match="still have its palifico"):
-        tables.run(tables.Options(tmp_path / "b", "evening:calza=on_turn", 1))
+        tables.solve_all(tables.TablesOptions(tmp_path / "b", "evening:calza=on_turn", 1))
 
 
 # ---------------------------------------------------------------------------------------------- bad input
@@ -319,9 +334,9 @@ def test_tables_of_a_game_with_calza_go_over_the_rounds_again(tmp_path: Path) ->
 def test_a_foreign_state_is_refused_by_name(content: bytes, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     kept = tmp_path / "solver.state"
     kept.write_bytes(content)
-    assert solve.main(["--dice", "1", "1", "--resume", str(kept)]) == 2
+    assert command(["exact", "--dice", "1", "1", "--resume", str(kept)]) == 2
     assert f"{kept} is not the state of a round's solution" in capsys.readouterr().err
-    assert recall.main(["--dice", "1", "1", "--out", str(tmp_path)]) == 2
+    assert command(["recall", "--dice", "1", "1", "--out", str(tmp_path)]) == 2
     assert f"{kept} is not the state of a recall-limited solution" in capsys.readouterr().err
     assert kept.read_bytes() == content
 
@@ -331,17 +346,17 @@ def test_what_cannot_be_written_or_does_not_end_is_told_before_the_work(
 ) -> None:
     file = tmp_path / "file"
     file.write_text("{}")
-    for main, words, said in (
-        (solve.main, ["--out", str(tmp_path)], "cannot be written"),
-        (solve.main, ["--resume", str(file / "x.npz")], "cannot be written"),
-        (solve.main, ["--seconds", "nan"], "seconds = nan"),
-        (solve.main, ["--threads", "0"], "threads = 0"),
-        (recall.main, ["--out", str(file)], "cannot be written"),
-        (recall.main, ["--out", str(tmp_path), "--threads", "-1"], "threads = -1"),
-        (recall.main, ["--out", str(tmp_path), "--seconds", "nan"], "seconds = nan"),
-        (tables.main, ["--starting-dice", "2", "--out", str(file)], "cannot be written"),
+    for words, said in (
+        (["exact", "--out", str(tmp_path)], "cannot be written"),
+        (["exact", "--resume", str(file / "x.npz")], "cannot be written"),
+        (["exact", "--seconds", "nan"], "seconds = nan"),
+        (["exact", "--threads", "0"], "threads = 0"),
+        (["recall", "--out", str(file)], "cannot be written"),
+        (["recall", "--out", str(tmp_path), "--threads", "-1"], "threads = -1"),
+        (["recall", "--out", str(tmp_path), "--seconds", "nan"], "seconds = nan"),
+        (["tables", "--starting-dice", "2", "--out", str(file)], "cannot be written"),
     ):
-        assert main([*words, *(["--dice", "1", "1"] if main is not tables.main else [])]) == 2
+        assert command([*words, *(["--dice", "1", "1"] if words[0] != "tables" else [])]) == 2
         assert said in capsys.readouterr().err
     for text in (
         "",
@@ -352,9 +367,9 @@ def test_what_cannot_be_written_or_does_not_end_is_told_before_the_work(
         '{"options": {}, "rounds": [3]}',
     ):
         (tmp_path / "values.json").write_text(text)
-        assert tables.main(["--starting-dice", "2", "--out", str(tmp_path)]) == 2
+        assert command(["tables", "--starting-dice", "2", "--out", str(tmp_path)]) == 2
         assert "none of this command's" in capsys.readouterr().err
         assert (tmp_path / "values.json").read_text() == text
     with pytest.raises(ValueError, match="is the teacher itself"):
-        condense(Options(tmp_path, tmp_path, tmp_path))
+        condense(CondenseOptions(tmp_path, tmp_path, tmp_path))
     assert sorted(p.name for p in tmp_path.iterdir()) == ["file", "values.json"]

@@ -240,7 +240,7 @@ def test_a_solution_goes_on_from_its_file(tmp_path: Path) -> None:
 
 def test_a_killed_run_resumes(tmp_path: Path) -> None:
     file = tmp_path / "run.npz"
-    command = [sys.executable, "-m", "train.solver", "--variant", "classic", "--dice", "1", "1", "--target", "0"]
+    command = [sys.executable, "-m", "train", "exact", "--variant", "classic", "--dice", "1", "1", "--target", "0"]
     command += ["--resume", str(file), "--save-every", "0.2", "--threads", "1"]
     child = subprocess.Popen([*command, "--seconds", "60"], stderr=subprocess.DEVNULL, env=os.environ)
     deadline = time.monotonic() + 40
@@ -262,7 +262,7 @@ def test_on_a_terminal_reports_scroll_above_a_bar(capsys: pytest.CaptureFixture[
 
     from rich.console import Console
 
-    from train.solver.__main__ import reporting
+    from train.solver.exact.solve import reporting
 
     screen = StringIO()
     with reporting(10, Console(file=screen, force_terminal=True, width=100)) as report:

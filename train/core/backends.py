@@ -4,42 +4,16 @@ from __future__ import annotations
 
 import multiprocessing
 import os
-import pickle
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, Future, ProcessPoolExecutor, wait
-from types import TracebackType
-from typing import Any, Literal, Protocol, TypeVar
+from typing import Any, Literal
 
-R = TypeVar("R")
+from train.core.tasks import AHEAD, Backend, BackendError, R
+
+__all__ = ["Backend", "BackendError", "Local", "Name", "open_backend"]
+
 Name = Literal["local", "ray"]
-
-AHEAD = 2
-"""Tasks handed out per worker before the first of them is done: no worker waits, and little is lost with one."""
-
-
-class BackendError(RuntimeError):
-    """Work cannot go on: no cluster, a worker that lacks the package or has another version, a worker that died."""
-
-
-class Backend(Protocol):
-    """Runs tasks somewhere; a context manager."""
-
-    def run(
-        self, function: Callable[..., R], tasks: Sequence[Any], common: tuple[Any, ...] = ()
-    ) -> Iterator[tuple[int, R, str]]:
-        """Yield (number of the task, ``function(task, *common)``, name of the worker) for every task, once each, in any order.
-
-        ``function`` is a function of a module; ``common`` travels once to each node. Raises ``BackendError`` if the work
-        cannot go on; what the function raises, it raises here.
-        """
-        ...
-
-    def __enter__(self) -> Backend: ...
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None: ...
 
 
 def open_backend(name: Name, workers: int = 1, address: str | None = None) -> Backend:
@@ -123,12 +97,3 @@ def _end_with_parent() -> None:
         os._exit(1)
 
     threading.Thread(target=wait, daemon=True).start()
-
-
-def call_pickled(call: bytes, common: bytes) -> bytes:
-    """Run a pickled (function, task) with pickled further arguments, and pickle what comes of it.
-
-    For workers that may lack the package: nothing is unpickled before they know.
-    """
-    function, task = pickle.loads(call)
-    return pickle.dumps(function(task, *pickle.loads(common)))

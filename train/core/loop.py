@@ -9,7 +9,6 @@ from __future__ import annotations
 import csv
 import math
 import re
-import sys
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -23,6 +22,7 @@ from torch.utils.tensorboard import SummaryWriter
 
 from perudo_env.game.files import written
 from train.core.config import C, load_config
+from train.core.options import Training
 from train.core.progress import progress
 from train.core.run import draw_columns, open_run, read_csv, take_back, write_csv
 from train.core.state import Arrays, load_state, save_state, take_count
@@ -257,27 +257,27 @@ def print_figures(console: Console, figures: Figures) -> None:
 def run_command(
     name: str,
     kind: type[C],
-    config: Path,
-    overrides: Sequence[str],
-    out: Path | None,
+    options: Training,
+    smoke: Sequence[str],
     train: Callable[[C, Path, Console], Figures],
-) -> int:
-    """What a trainer's command line does once it is parsed: read the configuration, open the folder, train, say what came."""
+) -> None:
+    """What a trainer's command does: read the configuration, open the folder, train, say what came.
+
+    ``smoke`` are overrides of a smoke run, below the user's own. A new folder in which nothing could begin is taken back.
+    """
     console, begun = Console(), None
     try:
-        new = out is None or not out.exists()
-        resolved = load_config(kind, config, overrides)
-        folder = open_run(name, resolved, out, resume=True)
+        new = options.out is None or not options.out.exists()
+        resolved = load_config(kind, options.config, (*(smoke if options.smoke else ()), *options.overrides))
+        folder = open_run(name, resolved, options.out, resume=True)
         begun = folder if new else None
         console.print(
             f"results go to {folder}; the same command with --out {folder} goes on after a kill", highlight=False
         )
         final = train(resolved, folder, console)
-    except (ValueError, OSError, MemoryError) as error:
+    except (ValueError, OSError, MemoryError):
         if begun is not None:
             take_back(begun)
-        print(f"{name}: {error}", file=sys.stderr)
-        return 2
+        raise
     print_figures(console, final)
     console.print(f"run folder {folder}: checkpoint/, curve.png, curve.csv, metrics.csv")
-    return 0

@@ -10,16 +10,14 @@ import os
 import pickle
 import socket
 from collections.abc import Callable, Iterator, Sequence
-from typing import Any, TypeVar
+from typing import Any
 
 os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
 
 import ray
 
-from train.core.backends import AHEAD, BackendError
 from train.core.sources import fingerprint
-
-R = TypeVar("R")
+from train.core.tasks import AHEAD, BackendError, R
 
 OBJECT_STORE = 200 * 2**20
 """Bytes of shared memory of a cluster started here: tasks and results are small."""
@@ -62,7 +60,7 @@ class Ray:
     def run(
         self, function: Callable[..., R], tasks: Sequence[Any], common: tuple[Any, ...] = ()
     ) -> Iterator[tuple[int, R, str]]:
-        """See :class:`train.core.backends.Backend`; a worker's name is its node."""
+        """See :class:`train.core.tasks.Backend`; a worker's name is its node."""
         remote = ray.remote(num_cpus=1, max_retries=-1, scheduling_strategy="SPREAD")(_carried())
         module, here = function.__module__, fingerprint(function.__module__)
         packed = pickle.dumps(common)
@@ -115,13 +113,13 @@ def _carried() -> Callable[[str, str, bytes, bytes], tuple[str, str, Any]]:
 
         node = ray.get_runtime_context().get_node_id()
         try:
-            from train.core import backends, sources
+            from train.core import sources, tasks
         except ImportError as error:
             return "missing", node, str(error)
         found = sources.fingerprint(module)
         if found != expected:
             return "other", node, found
-        return "done", node, backends.call_pickled(call, common)
+        return "done", node, tasks.call_pickled(call, common)
 
     return work
 

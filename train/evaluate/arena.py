@@ -1,6 +1,6 @@
 """The arena: agents play each other at rotated seats on the same dice, and every number comes with its interval.
 
-    python -m train.evaluate.arena --agents inference odds threshold --variant classic --seats 4 --games 2000
+    python -m train arena --agents inference odds threshold --variant classic --seats 4 --games 2000
 
 A deal is one set of dice. It is played once per rotation of its line-up over the seats, each rotation on the same
 dice, and all its rotations together are one sample of the intervals: ``--games`` counts games and is rounded up to
@@ -17,10 +17,8 @@ ratings.csv, arena.png, and with ``--rest`` rest.csv.
 
 from __future__ import annotations
 
-import sys
 from contextlib import ExitStack
-from dataclasses import dataclass, field
-from datetime import datetime
+from dataclasses import dataclass
 from itertools import permutations
 from pathlib import Path
 from typing import Annotated
@@ -30,24 +28,22 @@ from rich.console import Console
 
 import agents as registry
 from perudo_env.engine.variant import Variant, parse_variant, table_size
-from perudo_env.game.files import check_writable
-from perudo_env.game.printing import printing
 from perudo_env.policy import Policy
-from train.core.backends import BackendError, Name, open_backend
+from train.core.backends import BackendError
+from train.core.options import Seed, VariantOption, Where
 from train.core.progress import progress
 from train.core.rollout import CHUNK, Played, joined
 from train.evaluate.ratings import Ratings, rate
 from train.evaluate.records import RecordsFile
-from train.evaluate.standings import Result, deals_for, draw_lineups, one_seat, standing_of, summarise
+from train.evaluate.standings import Result, deals_for, distinct, draw_lineups, one_seat, standing_of, summarise
 from train.evaluate.statistics import Estimate
 from train.evaluate.tasks import Task, cut, play_task
-from train.report import arena as report
 
 MOST_GAMES = 10**8  # their line-ups and dice are drawn before the first is played
 
 
 @dataclass(frozen=True)
-class Arena:
+class Arena(Where):
     """Let agents play each other and say who is stronger, with 95% intervals."""
 
     agents: Annotated[tuple[str, ...], tyro.conf.arg(metavar="AGENT [AGENT ...]")] = (
@@ -56,14 +52,12 @@ class Arena:
         "threshold",
     )
     """Names, checkpoint folders, or package.module:factory; at least one."""
-    variant: str = "classic"
-    """A preset, with switches if need be: box:calza=anyone,starting_dice=3."""
+    variant: VariantOption = "classic"
     seats: int = 4
     """Seats at a table, 2 to 8."""
     games: int = 2000
     """Games in all, rounded up to whole deals; with --rest, as many again for each cell of its table."""
-    seed: int = 0
-    """Fixes the dice, the line-ups and the agents' own draws."""
+    seed: Seed = 0
     rest: bool = False
     """Also play one seat of each agent against all other seats of each other agent."""
     anchor: str | None = None
@@ -72,12 +66,6 @@ class Arena:
     """The run folder; by default runs/arena-VARIANT-SEATSseats-TIME."""
     records: Path | None = None
     """A file for every game played, a line of JSON each: variant, seats, agents, and a record that Game.replay reads."""
-    backend: Name = "local"
-    """Where the games are played: local, or ray."""
-    workers: int = 1
-    """Processes of the local backend, or CPUs of a Ray started here."""
-    address: str | None = None
-    """A running Ray cluster, host:port or auto."""
     chunk: int = CHUNK
     """Games that a worker plays side by side; part of what a seed means."""
 
@@ -94,9 +82,9 @@ class Arena:
             raise ValueError(f"no agents: name at least one of {', '.join(registry.names())}")
         if self.rest and len(self.agents) < 2:
             raise ValueError("--rest needs at least two agents")
-        if self.anchor is not None and self.anchor not in report.distinct(self.agents):
+        if self.anchor is not None and self.anchor not in distinct(self.agents):
             raise ValueError(
-                f"anchor {self.anchor!r} is not among the agents: use one of {', '.join(report.distinct(self.agents))}"
+                f"anchor {self.anchor!r} is not among the agents: use one of {', '.join(distinct(self.agents))}"
             )
         if self.chunk < 1:
             raise ValueError(f"chunk = {self.chunk} is not a number of games: use a whole number from 1")
@@ -106,56 +94,30 @@ class Arena:
 
 
 @dataclass(frozen=True)
-class Outcome:
-    """What :func:`run` measured, and where it was written."""
+class Measured:
+    """What :func:`measure` found."""
 
     result: Result
-    folder: Path
-    rest: dict[tuple[int, int], Estimate] = field(default_factory=dict)
-    ratings: Ratings | None = None  # None if they could not be told
+    rest: dict[tuple[int, int], Estimate]
+    ratings: Ratings | str | None  # in words why they could not be told; None for a single agent
 
 
-def run(arena: Arena, console: Console | None = None) -> Outcome:
-    """Play, print the tables and write the run folder; raises ``ValueError`` for what cannot be run, before any game."""
-    console = console or Console()
-    variant, policies = arena.checked()
-    names = report.distinct(arena.agents)
-    folder = arena.out or Path("runs") / f"arena-{variant.name}-{arena.seats}seats-{datetime.now():%Y%m%d-%H%M%S}"
-    for path in (folder / "arena.json", *([arena.records] if arena.records is not None else [])):
-        check_writable(path)
-    deals = deals_for(arena.games, arena.seats)
-    games = _play(arena, _cells(arena, len(policies), deals), console)
+def measure(arena: Arena, policies: list[Policy], console: Console) -> Measured:
+    """Play all games of an arena whose agents are ``policies``."""
+    names = distinct(arena.agents)
+    games = _play(arena, _cells(arena, len(policies), deals_for(arena.games, arena.seats)), console)
     played = games.pop(None)
-    result = summarise(names, played)
     rest = {pair: standing_of(0, "", cell).win_share for pair, cell in games.items() if pair is not None}
-    console.print(report.standings_table(result, str(variant)))
-    console.print(report.matrix_table("placed before", names, result.pairs, 0.5))
-    if rest:
-        console.print(
-            report.matrix_table("one seat (row) against the rest (column): win share", names, rest, result.fair_share)
-        )
-    ratings = _ratings(arena, names, played, console)
-    report.write(
-        folder,
-        result,
-        rest,
-        {**vars(arena), "variant": str(variant), "deals": deals, "agents": list(arena.agents)},
-        ratings,
-    )
-    console.print(f"results in {folder}")
-    return Outcome(result, folder, rest, ratings)
+    return Measured(summarise(names, played), rest, _ratings(arena, names, played))
 
 
-def _ratings(arena: Arena, names: list[str], played: Played, console: Console) -> Ratings | None:
+def _ratings(arena: Arena, names: list[str], played: Played) -> Ratings | str | None:
     if len(names) < 2:
         return None
     try:
-        ratings = rate(names, [played], arena.anchor or names[-1], seed=arena.seed)
+        return rate(names, [played], arena.anchor or names[-1], seed=arena.seed)
     except ValueError as error:  # too few games for so many agents
-        console.print(f"no ratings: {error}", highlight=False)
-        return None
-    console.print(report.ratings_table(ratings))
-    return ratings
+        return str(error)
 
 
 Cell = tuple[int, int] | None
@@ -177,7 +139,7 @@ def _play(arena: Arena, cells: dict[Cell, list[Task]], console: Console) -> dict
     tasks = [cells[cell][i] for cell, i in order]
     finished: dict[tuple[Cell, int], Played] = {}
     with ExitStack() as stack:
-        backend = stack.enter_context(open_backend(arena.backend, arena.workers, arena.address))
+        backend = stack.enter_context(arena.open_backend())
         file = stack.enter_context(RecordsFile(arena.records)) if arena.records is not None else None
         advance = stack.enter_context(progress("games", sum(len(task.seeds) for task in tasks), console))
         try:
@@ -189,22 +151,3 @@ def _play(arena: Arena, cells: dict[Cell, list[Task]], console: Console) -> dict
         except BackendError as error:
             raise BackendError(f"{error}{file.kept() if file is not None else ''}") from error
     return {cell: joined([finished[cell, i] for i in range(len(tasks))]) for cell, tasks in cells.items()}
-
-
-def main(args: list[str] | None = None) -> int:
-    """The command; returns the exit code: 0, 2 for input that cannot be run, 1 for workers that fail."""
-    arena = tyro.cli(Arena, prog="python -m train.evaluate.arena", description=__doc__, args=args)
-    try:
-        run(arena)
-    except ValueError as error:
-        print(f"arena: {error}", file=sys.stderr)
-        return 2
-    except BackendError as error:
-        print(f"arena: {error}", file=sys.stderr)
-        return 1
-    return 0
-
-
-if __name__ == "__main__":
-    with printing():
-        sys.exit(main())

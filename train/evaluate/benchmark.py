@@ -1,7 +1,7 @@
 """perudo-bench v0: one card for every agent, so that results of different people compare.
 
-    python -m train.evaluate.benchmark inference --quick
-    python -m train.evaluate.benchmark my_agent:MyPolicy --out runs/bench-mine
+    python -m train benchmark inference --quick
+    python -m train benchmark my_agent:MyPolicy --out runs/bench-mine
 
 AGENT is a name (odds, inference, ...), a checkpoint folder, or ``package.module:factory``. Measured, with fixed seeds:
 
@@ -16,24 +16,15 @@ Results: benchmark.json and benchmark.html in the folder. The same command with 
 
 from __future__ import annotations
 
-import os
-import sys
-import time
 from dataclasses import dataclass
-from datetime import datetime
 from pathlib import Path
-from typing import Annotated, Any
 
 import tyro
-from rich.console import Console
 
 import agents as registry
 from perudo_env.engine.variant import RULE_TEXTS
-from perudo_env.game.files import check_writable
-from perudo_env.game.printing import printing
-from train.core.run import provenance
-from train.evaluate.benchmark_tasks import VERSION, Task, run_tasks
-from train.report.arena import distinct
+from train.core.options import AgentOption, Smoke, Workers
+from train.evaluate.benchmark_tasks import VERSION, Task
 
 SEATS = (2, 3, 4, 6)
 SPLITS = ((1, 1), (2, 1), (1, 2))
@@ -46,15 +37,13 @@ GAMES, QUICK_GAMES, SMOKE_GAMES = 1200, 120, 6  # a cell; whole deals at every n
 class Benchmark:
     """Measure an agent by perudo-bench v0."""
 
-    agent: tyro.conf.Positional[str]
-    """A name, a checkpoint folder, or package.module:factory."""
+    agent: tyro.conf.Positional[AgentOption]
     quick: bool = False
     """A tenth of the games and fewer rounds: under three minutes, and intervals three times as wide."""
-    smoke: bool = False
-    """A few seconds, to see that all works; no result to show anybody. Goes before --quick."""
+    smoke: Smoke = False
     out: Path | None = None
     """The folder for the results; by default runs/bench-AGENT-TIME. A folder with an unfinished run is gone on with."""
-    workers: Annotated[int, tyro.conf.arg(help="processes; the results do not depend on it")] = 2
+    workers: Workers = 2
 
     @property
     def games(self) -> int:
@@ -86,37 +75,7 @@ def tasks_of(benchmark: Benchmark) -> list[Task]:
     ]
 
 
-def run(benchmark: Benchmark, console: Console | None = None) -> tuple[dict[str, Any], Path]:
-    """Measure, print a summary, write the folder; returns what benchmark.json holds, and the folder.
-
-    Raises ``ValueError`` for an agent that cannot be made, or that plays none of the tables.
-    """
-    from train.report.benchmark import console_tables, summary, write
-
-    console = console or Console()
-    _refuse(benchmark)
-    name = distinct([benchmark.agent])[0]
-    folder = benchmark.out or Path("runs") / f"bench-{name.replace(':', '-')}-{datetime.now():%Y%m%d-%H%M%S}"
-    check_writable(folder / "benchmark.json")
-    console.print(f"{VERSION}, {benchmark.scale}; results go to {folder}", highlight=False)
-    begun, load = time.monotonic(), os.getloadavg() if hasattr(os, "getloadavg") else None
-    results = run_tasks(benchmark.agent, tasks_of(benchmark), folder, benchmark.scale, benchmark.workers, console)
-    card = {
-        "benchmark": VERSION, "scale": benchmark.scale, "agent": benchmark.agent, "games_per_cell": benchmark.games,
-        **summary(results), "results": results, **provenance(),
-        "machine": {
-            "cpus": os.cpu_count(), "workers": benchmark.workers, "load_before": load and round(load[0], 1),
-            "seconds_of_last_process": round(time.monotonic() - begun, 1), "cpu_seconds": round(sum(r["task_cpu_seconds"] for r in results), 1),
-        },
-    }  # fmt: skip
-    write(folder, card)
-    for table in console_tables(card):
-        console.print(table)
-    console.print(f"results in {folder}: benchmark.html, benchmark.json", highlight=False)
-    return card, folder
-
-
-def _refuse(benchmark: Benchmark) -> None:
+def check(benchmark: Benchmark) -> None:
     """Raise ``ValueError`` before any game for what cannot be measured at all."""
     if benchmark.workers < 1:
         raise ValueError(f"workers = {benchmark.workers} is not a number of processes: use 1 or 2")
@@ -130,19 +89,3 @@ def _refuse(benchmark: Benchmark) -> None:
         except ValueError as error:
             reasons.append(str(error))
     raise ValueError(f"{benchmark.agent} plays none of the tables of {VERSION}: {reasons[0]}")
-
-
-def main(args: list[str] | None = None) -> int:
-    """The command; 0, 1 if the agent failed in some part, or 2 for input that cannot be run."""
-    benchmark = tyro.cli(Benchmark, prog="python -m train.evaluate.benchmark", description=__doc__, args=args)
-    try:
-        card, _ = run(benchmark)
-    except ValueError as error:
-        print(f"benchmark: {error}", file=sys.stderr)
-        return 2
-    return 1 if card["failures"] else 0
-
-
-if __name__ == "__main__":
-    with printing():
-        sys.exit(main())

@@ -1,6 +1,6 @@
 """A file of games as arrays of decisions, for imitation or offline work.
 
-    python -m train.evaluate.dataset games.jsonl decisions.npz
+    python -m train dataset games.jsonl decisions.npz
 
 Reads a line of JSON a game, {"variant", "seats", "agents", "record"}. Every decision becomes a row of ``observation``
 int8 ``(N, size)``, ``action_mask`` int8 ``(N, num_actions)``, ``action`` int16, ``returns`` float32 (what the acting
@@ -20,10 +20,10 @@ from contextlib import ExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Annotated, Any
+from typing import Any
 
 import numpy as np
-import tyro
+from tyro.conf import Positional
 
 from perudo_env.engine.actions import MAX_QUANTITY, Action, num_actions, to_id
 from perudo_env.engine.batch import observe_row
@@ -31,7 +31,6 @@ from perudo_env.engine.observation import Layout, encode_switches, layout
 from perudo_env.engine.variant import as_variant, table_size
 from perudo_env.game.files import check_writable, make_folder, written
 from perudo_env.game.game import Game
-from perudo_env.game.printing import printing
 
 TYPES = {
     "observation": np.int8, "action_mask": np.int8, "action": np.int16, "returns": np.float32, "seat": np.int8,
@@ -40,19 +39,21 @@ TYPES = {
 
 
 @dataclass(frozen=True)
-class Options:
-    """Turn a file of games into arrays of decisions."""
+class DatasetOptions:
+    """A file of games, and what is kept of it."""
 
-    games: tyro.conf.Positional[Path]  # a line of JSON a game, as the arena's --records writes
-    out: tyro.conf.Positional[Path]  # the .npz file to write
-    agent: Annotated[str | None, tyro.conf.arg(help="keep this agent's decisions alone")] = None
-    seats: Annotated[
-        int | None, tyro.conf.arg(help="write in the layout of so many seats (default: the first game's)")
-    ] = None
-    max_quantity: Annotated[int | None, tyro.conf.arg(help="and of so high bids (default: the first game's)")] = None
-    skip_broken: Annotated[
-        bool, tyro.conf.arg(help="leave unreadable lines out and say so, instead of stopping there")
-    ] = False
+    games: Positional[Path]
+    """A line of JSON a game, as the arena's --records writes."""
+    out: Positional[Path]
+    """The .npz file to write."""
+    agent: str | None = None
+    """Keep this agent's decisions alone."""
+    seats: int | None = None
+    """Write in the layout of so many seats (default: the first game's)."""
+    max_quantity: int | None = None
+    """And of so high bids (default: the first game's)."""
+    skip_broken: bool = False
+    """Leave unreadable lines out and say so, instead of stopping there."""
 
 
 @dataclass
@@ -64,7 +65,7 @@ class Result:
     broken: list[str] = field(default_factory=list)
 
 
-def convert(o: Options) -> Result:
+def convert(o: DatasetOptions) -> Result:
     """Write the arrays, with memory for one game at a time.
 
     Raises ``ValueError`` naming the first line that cannot be read, after the games before it have been written; with
@@ -145,7 +146,7 @@ class Columns:
         os.replace(self.folder / "npz", out)
 
 
-def _fill(columns: Columns, o: Options, result: Result) -> None:
+def _fill(columns: Columns, o: DatasetOptions, result: Result) -> None:
     """Read the games up to the end, or to the first broken line."""
     for number, line in _lines(o.games):
         try:
@@ -197,7 +198,7 @@ def _read(line: str) -> dict[str, Any]:
     return {"agents": agents, "game": game, "steps": steps}
 
 
-def _layout(o: Options, first: Game) -> Layout:
+def _layout(o: DatasetOptions, first: Game) -> Layout:
     return layout(o.seats or first.num_seats, o.max_quantity or first.layout.max_quantity)
 
 
@@ -222,20 +223,9 @@ def _decisions(told: dict[str, Any], shape: Layout) -> list[dict[str, Any]]:
     return rows
 
 
-def main(arguments: list[str] | None = None) -> int:
-    """The command; returns the exit code: 0, or 2 for input that cannot be read."""
-    o = tyro.cli(Options, prog="python -m train.evaluate.dataset", description=__doc__, args=arguments)
-    try:
-        result = convert(o)
-    except ValueError as error:
-        print(f"dataset: {error}", file=sys.stderr)
-        return 2
+def run(options: DatasetOptions) -> None:
+    """Write the arrays, and say what was left out."""
+    result = convert(options)
     for why in result.broken:
         print(f"left out: {why}", file=sys.stderr)
-    print(f"{result.decisions:,} decisions of {result.games:,} games in {o.out}")
-    return 0
-
-
-if __name__ == "__main__":
-    with printing():
-        sys.exit(main())
+    print(f"{result.decisions:,} decisions of {result.games:,} games in {options.out}")

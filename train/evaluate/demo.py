@@ -2,25 +2,25 @@
 
 from __future__ import annotations
 
-import sys
+from dataclasses import dataclass
 from pathlib import Path
 
-from perudo_env.game.printing import printing
-from train.evaluate.training import run_sb3
+from train.core.options import Out
+from train.evaluate.training import Sb3Options, run_sb3
 
 CONFIG = Path(__file__).parents[2] / "configs" / "quickstart.yaml"
 
 
-def main() -> int:
+@dataclass(frozen=True)
+class DemoOptions:
+    """Where it goes."""
+
+    out: Out = None
+
+
+def run(options: DemoOptions) -> None:
     """Train by ``configs/quickstart.yaml``, evaluate, and say where all is."""
-    code = run_sb3(CONFIG)
-    if code == 0:
-        print(
-            "\nNext: python -m train.evaluate.arena --agents RUN/checkpoint inference odds --variant marquoir:starting_dice=3 --seats 2"
-        )
-    return code
-
-
-if __name__ == "__main__":
-    with printing():
-        sys.exit(main())
+    run_sb3(Sb3Options(CONFIG, out=options.out))
+    print(
+        "\nNext: python -m train arena --agents RUN/checkpoint inference odds --variant marquoir:starting_dice=3 --seats 2"
+    )

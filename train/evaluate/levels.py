@@ -1,4 +1,4 @@
-"""Measure the levels that people play against, one against another: ``python -m train.evaluate.levels`` writes the
+"""Measure the levels that people play against, one against another: ``python -m train levels`` writes the
 numbers that the rules page shows, ``agents/people/levels.json``. One seat of the row against the column in all others, every
 rotation on the same dice.
 """
@@ -6,16 +6,13 @@ rotation on the same dice.
 from __future__ import annotations
 
 import json
-import sys
 from dataclasses import dataclass
 from pathlib import Path
-
-import tyro
 
 from agents.people.levels import LEVELS, MEASURED, make
 from perudo_env.engine.variant import as_variant, table_size
 from perudo_env.game.files import check_writable, write_text
-from perudo_env.game.printing import printing
+from train.core.options import Seed, VariantOption
 from train.core.progress import progress
 from train.evaluate.standings import one_against_rest
 
@@ -24,19 +21,17 @@ from train.evaluate.standings import one_against_rest
 class Levels:
     """What is measured, and where it is written."""
 
-    variant: str = "classic"
-    """Preset or variant of all games."""
+    variant: VariantOption = "classic"
     seats: int = 4
     """Seats of the table."""
     games: int = 1200
     """Games of each pair of levels."""
-    seed: int = 2024
-    """Seed of all dice."""
+    seed: Seed = 2024
     out: Path = MEASURED
     """File to write."""
 
 
-def measure(levels: Levels) -> None:
+def run(levels: Levels) -> None:
     """Play all pairs and write the file; raises ``ValueError`` for a table that cannot be."""
     variant, seats = as_variant(levels.variant), table_size(levels.seats)
     check_writable(levels.out)
@@ -55,19 +50,3 @@ def measure(levels: Levels) -> None:
     text = json.dumps({"setting": setting, "levels": LEVELS, "shares": shares}, indent=1) + "\n"
     write_text(levels.out, text)
     print(f"results in {levels.out}")
-
-
-def main(args: list[str] | None = None) -> int:
-    """The command; returns the exit code."""
-    levels = tyro.cli(Levels, prog="python -m train.evaluate.levels", description=__doc__, args=args)
-    try:
-        measure(levels)
-    except ValueError as error:
-        print(f"levels: {error}", file=sys.stderr)
-        return 2
-    return 0
-
-
-if __name__ == "__main__":
-    with printing():
-        sys.exit(main())

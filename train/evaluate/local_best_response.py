@@ -1,6 +1,6 @@
 """What a local best response gains against a frozen agent: a lower bound on what any best response gains.
 
-    python -m train.evaluate.local_best_response --agent inference --variant classic --dice 5 5
+    python -m train local-best-response --agent inference --variant classic --dice 5 5
 
 The responder sits in one seat and the agent in all others. It keeps an exact belief over every other seat's hand, from
 the agent's own probabilities (``agents.search.hand_beliefs``), and takes the action of the best value one step ahead
@@ -14,15 +14,13 @@ whole game (winner +1, the others together -1).
 
 from __future__ import annotations
 
-import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Annotated, Any
 
 import numpy as np
 import numpy.typing as npt
 import tyro
-from rich.console import Console
 
 import agents as registry
 from agents.search.hand_beliefs import HandBeliefs
@@ -30,8 +28,8 @@ from agents.search.lookahead import Effort, Lookahead, last_returns
 from perudo_env.engine.batch import Batch, open_row
 from perudo_env.engine.variant import Variant, as_variant, parse_variant, table_size
 from perudo_env.game.asking import ask_probs, places
-from perudo_env.game.printing import printing
 from perudo_env.policy import Policy, sample
+from train.core.options import AgentOption, Seed, VariantOption
 from train.core.progress import progress
 from train.evaluate.statistics import Estimate, mean_estimate
 
@@ -158,17 +156,12 @@ def play_against(
     return batch
 
 
-# ---------------------------------------------------------------------------------------------- command line
-
-
 @dataclass(frozen=True)
 class LocalBestResponse:
     """Measure what a local best response gains against an agent, with 95% intervals."""
 
-    agent: str
-    """A name, a checkpoint folder, or package.module:factory."""
-    variant: str = "classic"
-    """A preset, with switches if need be: box:calza=anyone."""
+    agent: AgentOption
+    variant: VariantOption = "classic"
     dice: Annotated[tuple[int, ...], tyro.conf.arg(metavar="DICE DICE [DICE ...]")] = (5, 5)
     """Dice per seat; the first opens the round."""
     palifico: bool = False
@@ -177,8 +170,7 @@ class LocalBestResponse:
     """Whole games that begin with these dice, not a round."""
     games: int = 2000
     """Deals; each is played once per seat of the responder and once by the agent alone."""
-    seed: int = 0
-    """Fixes the dice and all draws."""
+    seed: Seed = 0
     effort: Effort = field(default_factory=Effort)
 
     def table(self) -> Table:
@@ -203,23 +195,10 @@ def describe(options: LocalBestResponse, table: Table, gain: Gain) -> str:
     return "\n".join(lines)
 
 
-def main(args: Sequence[str] | None = None) -> int:
-    """The command; returns the exit code: 0, or 2 for input that cannot be run."""
-    prog = "python -m train.evaluate.local_best_response"
-    options = tyro.cli(LocalBestResponse, prog=prog, description=__doc__, args=args)
-    console = Console()
-    try:
-        table = options.table()
-        policy = registry.make(options.agent, as_variant(table.variant), len(table.dice))
-        with progress("games", options.games * (len(table.dice) + 1), console) as advance:
-            gain = local_best_response(policy, table, options.games, options.seed, options.effort, advance)
-    except ValueError as error:
-        print(f"local_best_response: {error}", file=sys.stderr)
-        return 2
+def run(options: LocalBestResponse) -> None:
+    """Measure, and say what was found; raises ``ValueError`` for what cannot be played."""
+    table = options.table()
+    policy = registry.make(options.agent, as_variant(table.variant), len(table.dice))
+    with progress("games", options.games * (len(table.dice) + 1)) as advance:
+        gain = local_best_response(policy, table, options.games, options.seed, options.effort, advance)
     print(describe(options, table, gain))
-    return 0
-
-
-if __name__ == "__main__":
-    with printing():
-        sys.exit(main())

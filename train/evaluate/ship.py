@@ -1,19 +1,17 @@
-"""Turn a run of ``train.selfplay.ppo``, finished or not, into a checkpoint: what it would play now, measured and with its card.
+"""The checkpoint of a run of ppo, finished or not: what it would play now, measured and with its card.
 
-python -m train.selfplay.ship runs/table-3 agents/checkpoints/table --games 4000
+python -m train ship runs/table-3 agents/checkpoints/table --games 4000
 """
 
 from __future__ import annotations
 
-import sys
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated
 
-import tyro
 from rich.console import Console
+from tyro.conf import Positional
 
 from agents.learned.neural import RelativePolicy
-from perudo_env.game.printing import printing
 from train.core.config import load_config
 from train.core.loop import STATE, print_figures, resume
 from train.evaluate.curve import judge_agent
@@ -33,30 +31,28 @@ def ship(run: Path, to: Path, games: int, title: str) -> dict[str, float]:
     # the seed of training is the seed of its curve as well: these games are others
     figures = judge_agent(lambda: RelativePolicy(trainer.weights()), config.evaluation, config.run.seed + 1)
     write_checkpoint(
-        to, title, kinds_of(config.tables), trainer.weights(), "train.selfplay.ppo", config.run.seed, trainer.decisions, figures,
+        to, title, kinds_of(config.tables), trainer.weights(), "python -m train ppo", config.run.seed, trainer.decisions, figures,
         trainer.pool.hashes, networks=trainer.networks(),
     )  # fmt: skip
     return figures
 
 
-def main(
-    run: tyro.conf.Positional[Path],
-    to: tyro.conf.Positional[Path],
-    games: Annotated[int, tyro.conf.arg(help="games of each win share")] = 4000,
-    title: Annotated[str, tyro.conf.arg(help="the card's title")] = "PPO and magnetic mirror descent",
-) -> int:
+@dataclass(frozen=True)
+class ShipOptions:
+    """A run, and the checkpoint that is made of it."""
+
+    run: Positional[Path]
+    """The folder of a run of ppo, finished or not."""
+    to: Positional[Path]
+    """The checkpoint's folder."""
+    games: int = 4000
+    """Games of each win share."""
+    title: str = "PPO and magnetic mirror descent"
+    """The card's title."""
+
+
+def run(options: ShipOptions) -> None:
     """Measure what a run would play now, and write it as a checkpoint."""
     console = Console()
-    try:
-        figures = ship(run, to, games, title)
-    except (ValueError, OSError) as error:
-        print(f"ship: {error}", file=sys.stderr)
-        return 2
-    print_figures(console, figures)
-    console.print(f"written to {to}")
-    return 0
-
-
-if __name__ == "__main__":
-    with printing():
-        sys.exit(tyro.cli(main, prog="python -m train.selfplay.ship"))
+    print_figures(console, ship(options.run, options.to, options.games, options.title))
+    console.print(f"written to {options.to}")

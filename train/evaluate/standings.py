@@ -1,21 +1,17 @@
-"""Who sits with whom, and what a set of finished games says of each agent: the arena's arithmetic.
-
-As a command, ``python -m train.evaluate.standings``, it is the large tournament of :mod:`train.evaluate.tournament`.
-"""
+"""Who sits with whom, and what a set of finished games says of each agent: the arena's arithmetic."""
 
 from __future__ import annotations
 
-import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from itertools import combinations
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from perudo_env.engine.variant import Variant
-from perudo_env.game.printing import printing
 from perudo_env.policy import Policy
 from train.core.rollout import Played, SeatArray, play, rotations
 from train.evaluate.statistics import Estimate, ratio_estimate, share_estimate
@@ -47,6 +43,17 @@ class Result:
     def fair_share(self) -> float:
         """The win share of equals."""
         return 1 / self.num_seats
+
+
+def distinct(names: Iterable[str]) -> list[str]:
+    """Names to show, shortened to the last part of a path; a repeated one is numbered: odds, odds#2."""
+    seen: dict[str, int] = {}
+    shown = []
+    for name in names:
+        short = Path(name).name or name
+        seen[short] = seen.get(short, 0) + 1
+        shown.append(short if seen[short] == 1 else f"{short}#{seen[short]}")
+    return shown
 
 
 def seat_sets(num_agents: int, num_seats: int) -> SeatArray:
@@ -169,10 +176,3 @@ def one_against_rest(
         for b in range(len(policies))
         if a != b
     }
-
-
-if __name__ == "__main__":
-    from train.evaluate.tournament import command
-
-    with printing():
-        sys.exit(command())

@@ -1,18 +1,25 @@
-"""Training runs: a trainer that is judged while it learns, and the checkpoint it leaves; the commands ppo, distil and sb3."""
+"""Training runs: a trainer that is judged while it learns, and the checkpoint it leaves; the commands ppo, sb3 and distil.
+
+    python -m train ppo configs/duel.yaml learn.total_decisions=2000000 --out runs/duel
+    python -m train sb3 configs/quickstart.yaml ppo.entropy=0.01
+    python -m train distil configs/duel-distill.yaml teacher.agent=exact
+
+A run that was killed goes on with the same command and its folder as ``--out``.
+"""
 
 from __future__ import annotations
 
-import sys
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated
 
-import tyro
 from rich.console import Console
+from tyro.conf import Positional
 
 from agents.learned.neural import MLPPolicy, RelativePolicy
 from perudo_env.engine.variant import parse_variant
-from train.core.backends import Backend, BackendError, Name, open_backend
+from train.core.backends import Backend, BackendError
 from train.core.loop import Figures, Loop, Trainer, run_command
+from train.core.options import Training, Where
 from train.core.run import write_csv
 from train.core.sections import EvaluationSection, TableSection
 from train.core.state import load_module, load_state, under_prefix
@@ -22,10 +29,26 @@ from train.selfplay.checkpoint import write_checkpoint
 from train.selfplay.options import kinds_of
 from train.selfplay.pool import check_agents
 
-Out = Annotated[Path | None, tyro.conf.arg(help="run folder; one that holds an unfinished run is gone on with")]
-Smoke = Annotated[bool, tyro.conf.arg(help="a few seconds, to see that all works")]
-Overrides = tyro.conf.Positional[tuple[str, ...]]
-ConfigFile = tyro.conf.Positional[Path]
+
+@dataclass(frozen=True)
+class PpoOptions(Training, Where):
+    """A run of PPO or magnetic mirror descent; for ``--workers`` see ``play.parts``."""
+
+    config: Positional[Path] = Path("configs/mmd.yaml")
+    """A YAML file."""
+
+
+@dataclass(frozen=True)
+class Sb3Options(Training):
+    """A run of MaskablePPO."""
+
+    config: Positional[Path] = Path("configs/quickstart.yaml")
+    """A YAML file."""
+
+
+@dataclass(frozen=True)
+class DistilOptions(Training):
+    """A run of distilling; its configuration names the teacher."""
 
 
 def train_ppo(config: options.Config, folder: Path, console: Console, backend: Backend | None = None) -> Figures:
@@ -98,47 +121,28 @@ def train_sb3(config: sb3.Quickstart, folder: Path, console: Console) -> Figures
     return final
 
 
-def run_ppo(
-    config: ConfigFile = Path("configs/mmd.yaml"),
-    overrides: Overrides = (),
-    out: Out = None,
-    smoke: Smoke = False,
-    backend: Annotated[Name, tyro.conf.arg(help="where tables are played; see play.parts")] = "local",
-    workers: Annotated[int, tyro.conf.arg(help="processes of the local backend, or CPUs of a Ray started here")] = 1,
-    address: Annotated[str | None, tyro.conf.arg(help="a running Ray cluster, host:port or auto")] = None,
-) -> int:
-    """Train by PPO or magnetic mirror descent: a config, and overrides like learn.kl=0.1."""
+def run_ppo(command: PpoOptions) -> None:
+    """Train by PPO or magnetic mirror descent."""
 
     def train_there(resolved: options.Config, folder: Path, console: Console) -> Figures:
-        with open_backend(backend, workers, address) as remote:
+        with command.open_backend() as remote:
             # all in this process: no need for plain data in between
-            direct = backend == "local" and workers == resolved.play.parts == 1
+            direct = command.backend == "local" and command.workers == resolved.play.parts == 1
             return train_ppo(resolved, folder, console, None if direct else remote)
 
     try:
-        return run_command(
-            "ppo", options.Config, config, (*(options.SMOKE if smoke else ()), *overrides), out, train_there
-        )
+        run_command("ppo", options.Config, command, options.SMOKE, train_there)
     except BackendError as error:
-        print(
-            f"ppo: {error}; the same command with --out and this run's folder goes on from its last save",
-            file=sys.stderr,
-        )
-        return 1
+        raise BackendError(
+            f"{error}; the same command with --out and this run's folder goes on from its last save"
+        ) from error
 
 
-def run_distil(config: ConfigFile, overrides: Overrides = (), out: Out = None, smoke: Smoke = False) -> int:
-    """Teach a network what an agent knows: a config, and overrides like teacher.agent=exact."""
-    words = (*(distil.SMOKE if smoke else ()), *overrides)
-    return run_command("distil", distil.Config, config, words, out, train_distil)
+def run_distil(command: DistilOptions) -> None:
+    """Teach a network what an agent knows."""
+    run_command("distil", distil.Config, command, distil.SMOKE, train_distil)
 
 
-def run_sb3(
-    config: ConfigFile = Path("configs/quickstart.yaml"),
-    overrides: Overrides = (),
-    out: Out = None,
-    smoke: Smoke = False,
-) -> int:
-    """Train MaskablePPO by self-play: a config, and overrides like ppo.entropy=0.01."""
-    words = (*(sb3.SMOKE if smoke else ()), *overrides)
-    return run_command("sb3", sb3.Quickstart, config, words, out, train_sb3)
+def run_sb3(command: Sb3Options) -> None:
+    """Train MaskablePPO by self-play."""
+    run_command("sb3", sb3.Quickstart, command, sb3.SMOKE, train_sb3)

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
+from rich.console import Console
 from rich.table import Table
 
-from perudo_env.game.files import write_text
+from perudo_env.game.files import check_writable, write_text
 from train.core.run import write_csv, write_png
+from train.evaluate.arena import Arena, measure
 from train.evaluate.ratings import Ratings
 from train.evaluate.standings import Result
 from train.evaluate.statistics import Estimate
@@ -18,15 +21,26 @@ from train.evaluate.statistics import Estimate
 Matrix = Mapping[tuple[int, int], Estimate]
 
 
-def distinct(names: Iterable[str]) -> list[str]:
-    """Names to show, shortened to the last part of a path; a repeated one is numbered: odds, odds#2."""
-    seen: dict[str, int] = {}
-    shown = []
-    for name in names:
-        short = Path(name).name or name
-        seen[short] = seen.get(short, 0) + 1
-        shown.append(short if seen[short] == 1 else f"{short}#{seen[short]}")
-    return shown
+def run(arena: Arena) -> None:
+    """Play, print the tables and write the run folder; raises ``ValueError`` for what cannot be run, before any game."""
+    console = Console()
+    variant, policies = arena.checked()
+    folder = arena.out or Path("runs") / f"arena-{variant.name}-{arena.seats}seats-{datetime.now():%Y%m%d-%H%M%S}"
+    for path in (folder / "arena.json", *([arena.records] if arena.records is not None else [])):
+        check_writable(path)
+    found = measure(arena, policies, console)
+    result, rest, ratings = found.result, found.rest, found.ratings
+    names, fair = result.agents, result.fair_share
+    console.print(standings_table(result, str(variant)), matrix_table("placed before", names, result.pairs, 0.5))
+    if rest:
+        console.print(matrix_table("one seat (row) against the rest (column): win share", names, rest, fair))
+    if isinstance(ratings, Ratings):
+        console.print(ratings_table(ratings))
+    elif ratings is not None:
+        console.print(f"no ratings: {ratings}", highlight=False)
+    settings = {**vars(arena), "variant": str(variant), "deals": result.num_deals, "agents": list(arena.agents)}
+    write(folder, result, rest, settings, ratings if isinstance(ratings, Ratings) else None)
+    console.print(f"results in {folder}")
 
 
 def _judged(estimate: Estimate, fair: float) -> str:

@@ -3,13 +3,21 @@
 from __future__ import annotations
 
 import json
+import os
+import time
 from collections.abc import Callable, Sequence
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
+from rich.console import Console
 from rich.table import Table
 
-from perudo_env.game.files import write_text
+from perudo_env.game.files import check_writable, write_text
+from train.core.run import provenance
+from train.evaluate.benchmark import Benchmark, check, tasks_of
+from train.evaluate.benchmark_tasks import VERSION, run_tasks
+from train.evaluate.standings import distinct
 from train.evaluate.statistics import Estimate, mean_of
 from train.report import page
 from train.report.numbers_tables import NOT_KEPT, table
@@ -191,3 +199,30 @@ def shares_table(card: dict[str, Any] | None) -> str:
         for v, b in dict.fromkeys((v, b) for v, b, _ in cells)
     ]
     return table(["preset, against", *(f"{n} seats (fair {1 / n:.3f})" for n in seats)], rows)
+
+
+def run(benchmark: Benchmark) -> int:
+    """Measure, print a summary, write the folder; returns 1 if the agent failed in some part, else 0.
+
+    Raises ``ValueError`` for an agent that cannot be made, or that plays none of the tables.
+    """
+    console = Console()
+    check(benchmark)
+    name = distinct([benchmark.agent])[0]
+    folder = benchmark.out or Path("runs") / f"bench-{name.replace(':', '-')}-{datetime.now():%Y%m%d-%H%M%S}"
+    check_writable(folder / "benchmark.json")
+    console.print(f"{VERSION}, {benchmark.scale}; results go to {folder}", highlight=False)
+    begun, load = time.monotonic(), os.getloadavg() if hasattr(os, "getloadavg") else None
+    results = run_tasks(benchmark.agent, tasks_of(benchmark), folder, benchmark.scale, benchmark.workers, console)
+    card = {
+        "benchmark": VERSION, "scale": benchmark.scale, "agent": benchmark.agent, "games_per_cell": benchmark.games,
+        **summary(results), "results": results, **provenance(),
+        "machine": {
+            "cpus": os.cpu_count(), "workers": benchmark.workers, "load_before": load and round(load[0], 1),
+            "seconds_of_last_process": round(time.monotonic() - begun, 1), "cpu_seconds": round(sum(r["task_cpu_seconds"] for r in results), 1),
+        },
+    }  # fmt: skip
+    write(folder, card)
+    console.print(*console_tables(card))
+    console.print(f"results in {folder}: benchmark.html, benchmark.json", highlight=False)
+    return 1 if card["failures"] else 0

@@ -1,8 +1,8 @@
 """Numbers to cite: measured by one command, kept in ``docs/numbers.json``, printed in README from there.
 
-    python -m train.report.numbers                   # measure what is not kept yet
-    python -m train.report.numbers --only classic    # of that, the items whose names contain this
-    python -m train.report.numbers --heavy           # also what takes hours
+    python -m train numbers                   # measure what is not kept yet
+    python -m train numbers --only classic    # of that, the items whose names contain this
+    python -m train numbers --heavy           # also what takes hours
 
 An item is written as soon as it is measured; a killed run goes on with the same command. ``--again`` measures anew.
 """
@@ -17,7 +17,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import tyro
 from rich.console import Console
 
 import agents
@@ -25,7 +24,6 @@ from agents.tabular.policy import TabularPolicy
 from agents.tabular.public_tree import PublicTree
 from perudo_env.engine.variant import RULE_TEXTS, VARIANTS, parse_variant, variant
 from perudo_env.game.files import check_writable, read_json, write_text
-from perudo_env.game.printing import printing
 from train.core.progress import progress
 from train.core.run import provenance
 from train.evaluate.exploitability import find_agent, nash_conv
@@ -164,33 +162,33 @@ def measure(item: Item) -> Record:
     return {**item.about, **found, **spent, "commit": provenance()["commit"]}
 
 
-def enter(path: Path, name: str, lower: float, upper: float) -> int:
-    """Keep the interval of a long run of ``python -m train.solver``."""
+def enter(path: Path, name: str, lower: float, upper: float) -> None:
+    """Keep the interval of a long run of ``python -m train exact``."""
     about = {i.name: i.about for i in items() if i.name.startswith("round/")}
     if name not in about or not lower <= upper:
-        print(
-            f"error: --interval {name} {lower} {upper}: name a round of --heavy --show, then its lower and upper end",
-            file=sys.stderr,
+        raise ValueError(
+            f"--interval {name} {lower} {upper}: name a round of --heavy --show, then its lower and upper end"
         )
-        return 2
-    keep(
-        path,
-        name,
-        {**about[name], "lower": lower, "upper": upper, "nash_conv": upper - lower, "by": "python -m train.solver"},
-    )
-    return 0
+    found = {"lower": lower, "upper": upper, "nash_conv": upper - lower, "by": "python -m train exact"}
+    keep(path, name, {**about[name], **found})
 
 
-@dataclass
-class Options:
+@dataclass(frozen=True)
+class NumbersOptions:
     """Measure the numbers to cite."""
 
-    only: str = ""  # items whose names contain this
-    heavy: bool = False  # also what takes hours
-    again: bool = False  # also what is kept
-    show: bool = False  # only print the names
-    interval: tuple[str, float, float] | None = None  # keep what python -m train.solver printed: NAME LOWER UPPER
-    file: Path = KEPT  # where the numbers are kept
+    only: str = ""
+    """Items whose names contain this."""
+    heavy: bool = False
+    """Also what takes hours."""
+    again: bool = False
+    """Also what is kept."""
+    show: bool = False
+    """Only print the names."""
+    interval: tuple[str, float, float] | None = None
+    """Keep what python -m train exact printed: NAME LOWER UPPER."""
+    file: Path = KEPT
+    """Where the numbers are kept."""
 
 
 def measure_all(missing: Sequence[Item], path: Path) -> None:
@@ -208,34 +206,18 @@ def measure_all(missing: Sequence[Item], path: Path) -> None:
             advance(1)
 
 
-def main(arguments: Sequence[str] | None = None) -> int:
-    """Measure what is wanted and not kept."""
-    o = tyro.cli(Options, args=arguments, prog="python -m train.report.numbers", description=__doc__)
-    try:
-        return run(o)
-    except ValueError as error:
-        print(f"error: {error}", file=sys.stderr)
-        return 2
-
-
-def run(o: Options) -> int:
+def run(o: NumbersOptions) -> None:
     """What the options ask for; raises ``ValueError`` for numbers that cannot be read or kept."""
     there = read(o.file)
     if o.interval is not None:
-        return enter(o.file, *o.interval)
+        enter(o.file, *o.interval)
+        return
     wanted = [i for i in items() if o.only in i.name and (o.heavy or not i.heavy)]
     if not wanted:
-        print(f"error: no item has {o.only!r} in its name; --show prints the names", file=sys.stderr)
-        return 2
+        raise ValueError(f"no item has {o.only!r} in its name; --show prints the names")
     missing = [i for i in wanted if o.again or i.name not in there]
     if o.show:
         print("\n".join(f"{i.name}{'' if i in missing else '  (kept)'}" for i in wanted))
-        return 0
+        return
     measure_all(missing, o.file)
     print(f"{len(wanted)} numbers in {o.file}; python -m tools.readme prints them in README")
-    return 0
-
-
-if __name__ == "__main__":
-    with printing():
-        sys.exit(main())

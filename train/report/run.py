@@ -1,6 +1,6 @@
 """The report of a run: one HTML page with the learning curve, exploitability, ratings and habits of what was trained.
 
-    python -m train.report.run runs/ppo-20260101-120000
+    python -m train report runs/ppo-20260101-120000
 
 RUN is the folder of any trainer here. Read are curve.csv and metrics.csv (columns ``decisions``, ``nash_conv/ROUND`` and
 ``win_share/BASELINE`` with ``/low`` and ``/high``, or rows of a baseline each), config.yaml, and checkpoint/, which plays
@@ -9,24 +9,23 @@ for the ratings and the habits. The page, RUN/report.html, holds its plots and n
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from math import isfinite
 from pathlib import Path
 from typing import Any
 
-import tyro
 import yaml
 from rich.console import Console
+from tyro.conf import Positional
 
 import agents as registry
 from agents.core.checkpoint import ABOUT, read_about
 from perudo_env.engine.variant import Variant, parse_variant
 from perudo_env.game.files import check_writable
-from perudo_env.game.printing import printing
 from perudo_env.policy import Policy
 from train.core.config import read_yaml
+from train.core.options import Seed
 from train.core.progress import progress
 from train.evaluate.habits import BLUFF, KINDS, Habits, habits
 from train.evaluate.ratings import Ratings, rate
@@ -43,7 +42,7 @@ TITLES = {"nash_conv": "Exploitability (exact NashConv)", "win_share": "Win shar
 class Report:
     """Write a page about a run."""
 
-    run: tyro.conf.Positional[Path]
+    run: Positional[Path]
     """The run folder."""
     games: int = 600
     """Games a table, once for the ratings and once for the habits."""
@@ -51,15 +50,14 @@ class Report:
     """How many of the tables that the checkpoint plays are judged, spread over all of them."""
     baselines: tuple[str, ...] = field(default_factory=lambda: tuple(registry.BASELINES))
     """Whom it is rated with."""
-    seed: int = 0
-    """Fixes the games."""
+    seed: Seed = 0
     bluff: float = BLUFF
     """A bid that holds with a smaller chance than this, by own dice alone, is a bluff."""
 
 
-def write_report(report: Report, console: Console | None = None) -> Path:
+def run(report: Report) -> None:
     """Write RUN/report.html; raises ``ValueError`` for a folder that holds nothing of a run, or a broken part of one."""
-    console = console or Console()
+    console = Console()
     if report.games < 1 or report.tables < 1:
         raise ValueError(f"games = {report.games}, tables = {report.tables}: use whole numbers from 1")
     if not 0 < report.bluff <= 1:
@@ -83,7 +81,7 @@ def write_report(report: Report, console: Console | None = None) -> Path:
         for variant, seats in _tables(about, report.tables):
             parts += _judged(report, checkpoint, variant, seats, console)
     page.write_page(path, f"Run {folder.resolve().name}", parts)
-    return path
+    print(f"the report is {path}")
 
 
 def _made(folder: Path, about: dict[str, Any] | None) -> list[page.Html]:
@@ -213,20 +211,3 @@ def habits_parts(found: Habits) -> list[page.Html]:
         page.table(("own dice", *KINDS), rows),
         page.paragraph(says, note=True),
     ]
-
-
-def main(args: list[str] | None = None) -> int:
-    """The command; 0, or 2 for input that cannot be reported on."""
-    report = tyro.cli(Report, prog="python -m train.report.run", description=__doc__, args=args)
-    try:
-        path = write_report(report)
-    except ValueError as error:
-        print(f"report_page: {error}", file=sys.stderr)
-        return 2
-    print(f"the report is {path}")
-    return 0
-
-
-if __name__ == "__main__":
-    with printing():
-        sys.exit(main())

@@ -1,28 +1,39 @@
-"""The page of a tournament: one self-contained HTML file, made from its results file, and its picture of all tables as PNG.
+"""The large tournament and its page: one self-contained HTML file, made from the results file, and its picture as PNG.
 
-python -m train.report.tournament runs/tournament/results.sqlite page.html
+    python -m train tournament configs/tournament.yaml --workers 2
+    python -m train tournament-page runs/tournament/results.sqlite page.html
+
+The run folder holds results.sqlite, page.html and page.png. The same command goes on with a run that was stopped or killed, on
+any backend and any number of workers, to the same results; ``games`` may grow, variants and seats may be added.
 """
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Iterable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
 import numpy as np
-import tyro
+from rich.console import Console
 from rich.table import Table
+from tyro.conf import Positional
 
-from perudo_env.game.printing import printing
+from perudo_env.game.files import NotWrittenError, check_writable, make_folder
+from train.core.backends import Backend, BackendError
+from train.core.config import load_config
+from train.core.options import Out, Smoke, Where, Workers
 from train.core.rollout import Played
 from train.core.run import write_png
 from train.evaluate.ratings import Ratings, rate
 from train.evaluate.results import Cell, ResultsFile, Work
 from train.evaluate.standings import Result, per_deal, summarise
 from train.evaluate.statistics import Estimate, mean_of, ratio_estimate
+from train.evaluate.tournament import RESULTS, SMOKE, League, play
 from train.report import page
+
+PAGE = "page.html"
 
 HOW = (
     "Win shares are in units of an equal's share: 1 is average, 2 wins twice as often. Brackets are 95% intervals; every deal is "
@@ -161,7 +172,7 @@ def _cell(j: Judged) -> list[page.Html]:
     cell, result = j.cell, j.result
     rows = sorted(result.standings, key=lambda s: -s.win_share.value)
     again = (
-        f"The same games: python -m train.evaluate.arena --agents {' '.join(cell.agents)} --variant {cell.variant} --seats {cell.seats} "
+        f"The same games: python -m train arena --agents {' '.join(cell.agents)} --variant {cell.variant} --seats {cell.seats} "
         f"--games {result.num_games} --seed {cell.seed} --chunk {result.num_games // j.work.tasks}"
     )
     return [
@@ -226,18 +237,65 @@ def _heat(judged: Sequence[Judged], agents: Sequence[str]) -> object:
     return figure
 
 
-def main(results: tyro.conf.Positional[Path], out: tyro.conf.Positional[Path] = Path("page.html")) -> int:
-    """Make the page of a tournament from its results file."""
+@dataclass(frozen=True)
+class TournamentOptions(Where):
+    """A tournament's configuration and folder."""
+
+    config: Positional[Path] = Path("configs/tournament.yaml")
+    """A YAML file."""
+    overrides: Positional[tuple[str, ...]] = ()
+    """Other values for its keys, like games=10000."""
+    out: Out = Path("runs/tournament")
+    smoke: Smoke = False
+    workers: Workers = 2
+
+
+def run(options: TournamentOptions) -> None:
+    """Play what is not yet in the folder's results, and write its page; finished games are kept, whatever happens."""
+    folder = options.out or Path("runs/tournament")
+    league = load_config(League, options.config, (*(SMOKE if options.smoke else ()), *options.overrides))
+    kept = f"finished games are kept in {folder / RESULTS}"
     try:
-        with ResultsFile(results) as file:
-            write(file, out)
-    except ValueError as error:
-        print(f"league_page: {error}", file=sys.stderr)
-        return 2
-    print(f"the page is in {out}")
-    return 0
+        hold(league, folder, options.open_backend(), Console())
+    except BackendError as error:
+        raise BackendError(f"{error}; {kept}") from error
+    except KeyboardInterrupt as error:
+        raise KeyboardInterrupt(f"{kept}, the same command goes on") from error
 
 
-if __name__ == "__main__":
-    with printing():
-        sys.exit(tyro.cli(main, prog="python -m train.report.tournament"))
+def hold(league: League, folder: Path, backend: Backend, console: Console) -> None:
+    """Play what is not yet in the folder's results, and write its page.
+
+    Raises ``ValueError`` for what cannot be run or results that are not of this tournament, ``BackendError`` for workers
+    that fail.
+    """
+    cells = league.cells()
+    check_writable(folder / PAGE)
+    make_folder(folder)
+    with ResultsFile(folder / RESULTS, league.settings()) as results:
+        try:
+            play(league, cells, results, backend, console)
+        except BaseException:
+            # a stopped run shows what it has, if it can
+            with suppress(NotWrittenError):
+                write(results, folder / PAGE)
+            raise
+        console.print(overview_table(write(results, folder / PAGE)))
+    console.print(f"results in {folder / RESULTS}, the page in {folder / PAGE}", highlight=False)
+
+
+@dataclass(frozen=True)
+class PageOptions:
+    """The page of a tournament."""
+
+    results: Positional[Path]
+    """Its results file."""
+    out: Positional[Path] = Path("page.html")
+    """The page to write."""
+
+
+def make_page(options: PageOptions) -> None:
+    """Make the page of a tournament from its results file."""
+    with ResultsFile(options.results) as file:
+        write(file, options.out)
+    print(f"the page is in {options.out}")

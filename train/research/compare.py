@@ -1,6 +1,6 @@
 """Exact NashConv over decisions: every trainer, and tabular DCFR, on the same small rounds.
 
-    python -m train.research.compare configs/compare.yaml seeds=[1,2,3] --out runs/compare
+    python -m train compare configs/compare.yaml seeds=[1,2,3] --out runs/compare
 
 A decision is one that a learning seat takes (mmd, ppo, nfsp), one met on a walk (deep_cfr), or an information state
 touched by a walk of the whole tree (dcfr: all of both seats, twice an iteration). The same command goes on after a kill.
@@ -8,22 +8,21 @@ touched by a walk of the whole tree (dcfr: all of both seats, twice an iteration
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Any
 
-import tyro
 from pydantic import Field
 from rich.console import Console
+from tyro.conf import Positional
 
 from agents.tabular.public_tree import PublicTree
 from perudo_env.engine.variant import as_variant, nearest, parse_variant
 from perudo_env.game.files import check_writable
-from perudo_env.game.printing import printing
 from perudo_env.policy import UniformPolicy
 from train.core.config import Count, Pair, Section, Seed, VariantText, load_config
+from train.core.options import Training
 from train.core.run import draw_comparison, open_run, read_csv, write_csv
 from train.core.sections import RoundSection
 from train.evaluate import training
@@ -204,28 +203,19 @@ def compare(config: Config, folder: Path, console: Console, smoke: bool) -> tupl
     return table, figure
 
 
-def main(
-    config: tyro.conf.Positional[Path] = CONFIGS / "compare.yaml",
-    overrides: tyro.conf.Positional[tuple[str, ...]] = (),
-    out: Annotated[Path, tyro.conf.arg(help="folder of the runs; unfinished ones are gone on with")] = Path(
-        "runs/compare"
-    ),
-    smoke: Annotated[bool, tyro.conf.arg(help="a few seconds, to see that all works")] = False,
-) -> int:
-    """Compare the trainers by exact NashConv: a config, and overrides like decisions=500000."""
-    console = Console()
-    try:
-        resolved = load_config(Config, config, (*(SMOKE if smoke else ()), *overrides))
-        table, figure = compare(resolved, out, console, smoke)
-    except (ValueError, OSError) as error:
-        print(f"compare: {error}", file=sys.stderr)
-        return 2
+@dataclass(frozen=True)
+class CompareOptions(Training):
+    """A comparison."""
+
+    config: Positional[Path] = CONFIGS / "compare.yaml"
+    """A YAML file."""
+
+
+def run(options: CompareOptions) -> None:
+    """Compare the trainers by exact NashConv."""
+    console, out = Console(), options.out or Path("runs/compare")
+    resolved = load_config(Config, options.config, (*(SMOKE if options.smoke else ()), *options.overrides))
+    table, figure = compare(resolved, out, console, options.smoke)
     console.print(
         f"{last_points(read_points(table))}\n{table}, {figure}; runs in {out}", highlight=False, soft_wrap=True
     )
-    return 0
-
-
-if __name__ == "__main__":
-    with printing():
-        sys.exit(tyro.cli(main, prog="python -m train.research.compare"))

@@ -1,6 +1,6 @@
 """Deep CFR (Brown, Lerer, Gross and Sandholm, "Deep Counterfactual Regret Minimization", 2019) on a round between two seats.
 
-    python -m train.research.deep_cfr configs/deep_cfr.yaml round.dice=[2,1] --out runs/deep-cfr
+    python -m train deep-cfr configs/deep_cfr.yaml round.dice=[2,1] --out runs/deep-cfr
 
 Each iteration walks the round many times for each seat by external sampling: all actions of that seat are explored, one
 of the other's. A network per seat learns the regrets found there, weighted by iteration (linear CFR), and the next
@@ -9,23 +9,22 @@ strategy matches its answer; another learns the average of all strategies, which
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 import torch
-import tyro
 from rich.console import Console
 from torch import Tensor
+from tyro.conf import Positional
 
-from perudo_env.game.printing import printing
 from perudo_env.policy import sample
 from train.core.config import Count, NumTables, Rate, Section, Widths
 from train.core.loop import Figures, run_command
+from train.core.options import Training
 from train.core.sections import RoundSection
 from train.core.state import (
     Arrays,
@@ -245,22 +244,18 @@ def cross_entropy(answers: Tensor, targets: Tensor, masks: Tensor) -> Tensor:
 def train(config: Config, folder: Path, console: Console) -> Figures:
     """Train in ``folder``, going on from the state there; returns the last evaluation."""
     return train_round(
-        DeepCFR(config), folder, config.learn.total_decisions, console, "Deep CFR", "train.research.deep_cfr"
+        DeepCFR(config), folder, config.learn.total_decisions, console, "Deep CFR", "python -m train deep-cfr"
     )
 
 
-def main(
-    config: tyro.conf.Positional[Path] = Path("configs/deep_cfr.yaml"),
-    overrides: tyro.conf.Positional[tuple[str, ...]] = (),
-    out: Annotated[
-        Path | None, tyro.conf.arg(help="run folder; one that holds an unfinished run is gone on with")
-    ] = None,
-    smoke: Annotated[bool, tyro.conf.arg(help="a few seconds, to see that all works")] = False,
-) -> int:
-    """Deep CFR on a small round: a config, and overrides like learn.walks=200."""
-    return run_command("deep_cfr", Config, config, (*(SMOKE if smoke else ()), *overrides), out, train)
+@dataclass(frozen=True)
+class DeepCfrOptions(Training):
+    """A run on a small round."""
+
+    config: Positional[Path] = Path("configs/deep_cfr.yaml")
+    """A YAML file."""
 
 
-if __name__ == "__main__":
-    with printing():
-        sys.exit(tyro.cli(main, prog="python -m train.research.deep_cfr"))
+def run(options: DeepCfrOptions) -> None:
+    """Train on a small round."""
+    run_command("deep_cfr", Config, options, SMOKE, train)

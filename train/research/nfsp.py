@@ -1,6 +1,6 @@
 """Neural fictitious self-play (Heinrich and Silver, "Deep Reinforcement Learning from Self-Play", 2016) on a small round.
 
-    python -m train.research.nfsp configs/nfsp.yaml round.dice=[2,1] --out runs/nfsp
+    python -m train nfsp configs/nfsp.yaml round.dice=[2,1] --out runs/nfsp
 
 In each round a seat plays, with the anticipatory chance, an epsilon-greedy best response, else the average strategy. A
 Q network learns from all transitions in a ring of the newest (DQN, with a target network); the average network learns
@@ -10,22 +10,22 @@ networks, whose inputs tell them apart.
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 import torch
-import tyro
 from rich.console import Console
 from torch.nn.functional import mse_loss
+from tyro.conf import Positional
 
-from perudo_env.game.printing import printing
 from perudo_env.policy import sample
 from train.core.config import Count, NumTables, Part, Rate, Section, Share, Widths
 from train.core.loop import Figures, run_command
+from train.core.options import Training
 from train.core.sections import RoundSection
 from train.core.state import (
     Arrays,
@@ -265,22 +265,18 @@ def train(config: Config, folder: Path, console: Console) -> Figures:
         config.learn.total_decisions,
         console,
         "Neural fictitious self-play",
-        "train.research.nfsp",
+        "python -m train nfsp",
     )
 
 
-def main(
-    config: tyro.conf.Positional[Path] = Path("configs/nfsp.yaml"),
-    overrides: tyro.conf.Positional[tuple[str, ...]] = (),
-    out: Annotated[
-        Path | None, tyro.conf.arg(help="run folder; one that holds an unfinished run is gone on with")
-    ] = None,
-    smoke: Annotated[bool, tyro.conf.arg(help="a few seconds, to see that all works")] = False,
-) -> int:
-    """Neural fictitious self-play on a small round: a config, and overrides like learn.anticipatory=0.2."""
-    return run_command("nfsp", Config, config, (*(SMOKE if smoke else ()), *overrides), out, train)
+@dataclass(frozen=True)
+class NfspOptions(Training):
+    """A run on a small round."""
+
+    config: Positional[Path] = Path("configs/nfsp.yaml")
+    """A YAML file."""
 
 
-if __name__ == "__main__":
-    with printing():
-        sys.exit(tyro.cli(main, prog="python -m train.research.nfsp"))
+def run(options: NfspOptions) -> None:
+    """Train on a small round."""
+    run_command("nfsp", Config, options, SMOKE, train)

@@ -1,6 +1,6 @@
 """Teach one network what other agents know: solved tables where they reach, earlier networks elsewhere.
 
-    python -m train.selfplay.distil configs/duel-distill.yaml --out runs/duel-distilled
+    python -m train distil configs/duel-distill.yaml --out runs/duel-distilled
 
 Positions come from the teacher's own play, mixed with uniform decisions so that its answers to strange play are learnt
 too; the network learns the teacher's probabilities by cross-entropy. The same command goes on after a kill.

@@ -1,6 +1,6 @@
 """Self-play by PPO and magnetic mirror descent: one network in all seats, whole games or single rounds paid with V.
 
-    python -m train.selfplay.ppo configs/duel.yaml learn.total_decisions=2000000 --out runs/duel
+    python -m train ppo configs/duel.yaml learn.total_decisions=2000000 --out runs/duel
 
 With ``learn.kl`` 0 it is PPO (Schulman et al. 2017) with an annealed entropy bonus; with a KL weight the step is that of
 magnetic mirror descent towards the uniform policy (Sokota et al., "A Unified Approach to Reinforcement Learning, Quantal

@@ -1,6 +1,6 @@
 """MaskablePPO (sb3-contrib) by self-play against a pool of its own snapshots.
 
-    python -m train.selfplay.sb3 configs/quickstart.yaml ppo.total_decisions=500000
+    python -m train sb3 configs/quickstart.yaml ppo.total_decisions=500000
 
 Runs in the loop of our other trainers: the same run folder, and evaluation.csv (at the end); checkpoint/ is an agent's
 name in every other command: ``--agents RUN/checkpoint``. The same command with ``--out RUN`` goes on after a kill.

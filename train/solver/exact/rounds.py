@@ -29,7 +29,7 @@ from train.solver.exact.walk import Do
 ALPHA, GAMMA = 1.5, 2.0
 APPROXIMATE = (
     "for larger rounds, lower bounds on a policy's exploitability come from "
-    "python -m train.evaluate.local_best_response and python -m train.evaluate.exploiter"
+    "python -m train local-best-response and python -m train exploiter"
 )
 BYTES_PER_ENTRY = 8  # a regret and a sum, float32 each
 Report = Callable[[int, float, float, float], None]  # iterations, seconds, lower, upper

@@ -1,13 +1,12 @@
 """Make the tables that the exact agent ships with: solve, round to small integers, judge what is shipped.
 
-python -m train.solver.exact.ship --out agents/checkpoints/exact
+python -m train ship-exact --out agents/checkpoints/exact
 """
 
 from __future__ import annotations
 
-import argparse
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -16,7 +15,6 @@ import numpy as np
 from agents.tabular.policy import EXACT
 from perudo_env.engine.variant import parse_variant
 from perudo_env.game.files import write_text
-from perudo_env.game.printing import printing
 from train.solver.exact.exploitability import Exploitability, judge
 from train.solver.exact.rounding import LEVELS, rounded
 from train.solver.exact.rounds import print_report, solve_round
@@ -79,7 +77,7 @@ def write_card(folder: Path, new: Mapping[str, str]) -> None:
 CARD = """# The exact agent's tables
 
 Strategies of both seats for small rounds between two seats, found by discounted CFR (`train/solver/`) and rounded to
-whole numbers up to 4095, those of four dice up to 255. Made by `python -m train.solver.exact.ship`; played by `agents.tabular.policy.TabularPolicy`, which reads
+whole numbers up to 4095, those of four dice up to 255. Made by `python -m train ship-exact`; played by `agents.tabular.policy.TabularPolicy`, which reads
 them as plain numbers and asks another policy for positions they lack (more dice, more than two living seats, and
 positions that only its own deviation from the table could reach).
 
@@ -98,13 +96,20 @@ palifico rounds. Of two seats only one may ever call Calza, so tables with Calza
 """
 
 
-def main(arguments: Sequence[str] | None = None) -> int:
+@dataclass(frozen=True)
+class ShipExactOptions:
+    """Which tables are made, and where."""
+
+    out: Path = EXACT
+    """The checkpoint's folder."""
+    seconds: float = 600
+    """At most, for one table."""
+    only: str = ""
+    """Those whose names contain this."""
+
+
+def run(options: ShipExactOptions) -> None:
     """Solve and write all tables and the card."""
-    parser = argparse.ArgumentParser(prog="python -m train.solver.exact.ship", description=__doc__)
-    parser.add_argument("--out", type=Path, default=EXACT)
-    parser.add_argument("--seconds", type=float, default=600, help="at most, for one table")
-    parser.add_argument("--only", default="", help="names that contain this")
-    options = parser.parse_args(arguments)
     options.out.mkdir(parents=True, exist_ok=True)
     for item in ITEMS:
         if options.only in item.name:
@@ -118,9 +123,3 @@ def main(arguments: Sequence[str] | None = None) -> int:
             )
             print(line, file=sys.stderr)
             write_card(options.out, {item.name: line})
-    return 0
-
-
-if __name__ == "__main__":
-    with printing():
-        sys.exit(main())

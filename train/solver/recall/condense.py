@@ -1,6 +1,6 @@
 """Make the agent that ships of a teacher's tables and a network: each table in a few hundred kilobytes.
 
-    python -m train.solver.recall.condense runs/teacher runs/duel-distilled/checkpoint agents/checkpoints/duel --only classic pascal
+    python -m train condense runs/teacher runs/duel-distilled/checkpoint agents/checkpoints/duel --only classic pascal
 
 Weights become whole numbers up to ``--levels``, so that nothing less likely than 1 / (2 levels) of the likeliest action is
 played, and what is then never reached is left out. Where no table holds, the exact agent's do, or else the network plays.
@@ -9,18 +9,15 @@ played, and what is then never reached is left out. Where no table holds, the ex
 from __future__ import annotations
 
 import shutil
-import sys
 from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
-from typing import Annotated
 
-import tyro
 from rich.console import Console
+from tyro.conf import Positional
 
 from agents.core.checkpoint import read_about
 from agents.tabular.policy import RoundTable
-from perudo_env.game.printing import printing
 from train.core.progress import progress
 from train.core.run import provenance
 from train.solver.exact.payoffs import check_numbers
@@ -28,20 +25,23 @@ from train.solver.exact.rounding import rounded
 from train.solver.recall.solver import write_card
 
 
-@dataclass
-class Options:
+@dataclass(frozen=True)
+class CondenseOptions:
     """What ships."""
 
-    teacher: tyro.conf.Positional[Path]
-    network: tyro.conf.Positional[Path]
-    out: tyro.conf.Positional[Path]
-    only: Annotated[
-        tuple[str, ...], tyro.conf.arg(help="the teacher's folders of tables; none: those of the exact agent alone")
-    ] = ()
+    teacher: Positional[Path]
+    """The teacher's checkpoint."""
+    network: Positional[Path]
+    """A checkpoint that plays where there is no table."""
+    out: Positional[Path]
+    """The folder to write."""
+    only: tuple[str, ...] = ()
+    """The teacher's folders of tables; none: those of the exact agent alone."""
     levels: int = 7
+    """Weights are whole numbers up to this."""
 
 
-def condense(o: Options) -> int:
+def condense(o: CondenseOptions) -> int:
     """Write the folder; returns the bytes of its tables. Raises ``ValueError`` for what is not there."""
     if o.out.resolve() == o.teacher.resolve():
         raise ValueError(f"{o.out} is the teacher itself, whose tables would be lost: name another folder")
@@ -74,18 +74,6 @@ def add_network(folder: Path, network: Path, what: str | None) -> None:
     write_card(folder, {"kind": "tabular", "fallback": "network", "exact": True, "what": what, **provenance()})
 
 
-def main(arguments: list[str] | None = None) -> int:
-    """Make the folder."""
-    o = tyro.cli(Options, args=arguments, prog="python -m train.solver.recall.condense", description=__doc__)
-    try:
-        size = condense(o)
-    except (ValueError, OSError) as error:
-        print(f"error: {error}", file=sys.stderr)
-        return 2
-    print(f"{size / 2**20:.1f} MB of tables in {o.out}")
-    return 0
-
-
-if __name__ == "__main__":
-    with printing():
-        sys.exit(main())
+def run(options: CondenseOptions) -> None:
+    """Make the folder; raises ``ValueError`` for what is not there."""
+    print(f"{condense(options) / 2**20:.1f} MB of tables in {options.out}")

@@ -6,7 +6,7 @@ histories share, each counts by the chance that both players go there, the updat
 the opponent's part alone, as where nothing is forgotten, NashConv is about twice as high (quantity_any_face, 2 v 1,
 two bids: .15 against .07). All hands of a seat are updated at once, against all or some sampled hands of the other.
 
-    python -m train.solver.recall.solver --variant joker --dice 3 3 --recall 3 --seconds 180 --out runs/joker-3v3
+    python -m train recall --variant joker --dice 3 3 --recall 3 --seconds 180 --out runs/joker-3v3
 """
 
 from __future__ import annotations
@@ -14,17 +14,16 @@ from __future__ import annotations
 import json
 import sys
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import cache, cached_property
 from pathlib import Path
 from queue import SimpleQueue
-from typing import Annotated, Any
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-import tyro
 from rich.console import Console
 
 import agents as registry
@@ -34,8 +33,8 @@ from agents.tabular.public_tree import PublicTree, hand_weights
 from agents.tabular.suffixes import suffix_graph, suffix_sizes
 from perudo_env.engine.variant import as_variant, variant
 from perudo_env.game.files import check_writable, write_text, writing
-from perudo_env.game.printing import printing
 from perudo_env.policy import Policy
+from train.core.options import Seed, VariantOption
 from train.core.progress import progress
 from train.core.run import provenance
 from train.core.state import weights_hash
@@ -268,30 +267,39 @@ class RecallSolver:
             read_solution(self, file)
 
 
-# ---------------------------------------------------------------------------------------------- command line
-
-
-@dataclass
-class Options:
+@dataclass(frozen=True)
+class RecallOptions:
     """One round by recall-limited CFR."""
 
-    out: Annotated[Path, tyro.conf.arg(help="the checkpoint's folder; a run that was killed goes on there")]
-    variant: str = "classic"  # a preset, or like box:calza=anyone
-    dice: tuple[int, int] = (3, 3)  # the opener's and the other's
+    out: Path
+    """The checkpoint's folder; a run that was killed goes on there."""
+    variant: VariantOption = "classic"
+    dice: tuple[int, int] = (3, 3)
+    """The opener's and the other's."""
     palifico: bool = False
-    recall: int = 3  # how many bids are remembered
+    """A palifico round."""
+    recall: int = 3
+    """How many bids are remembered."""
     seconds: float = 60
-    sample: int = SAMPLE  # hands of the opponent that an iteration meets
+    """How long it is solved."""
+    sample: int = SAMPLE
+    """Hands of the opponent that an iteration meets."""
     exploration: float = EXPLORATION
-    seed: int = 0
-    threads: int | None = None  # by default one per core
-    save_every: float = 120  # seconds
-    levels: int = 255  # weights in the table are whole numbers up to this
-    against: str = ""  # an agent who sits in the other seat in a share of the rounds
-    share: float = 0.1  # of those rounds
+    """The share of play that tries all actions alike."""
+    seed: Seed = 0
+    threads: int | None = None
+    """By default one per core."""
+    save_every: float = 120
+    """Seconds between two saves."""
+    levels: int = 255
+    """Weights in the table are whole numbers up to this."""
+    against: str = ""
+    """An agent who sits in the other seat in a share of the rounds."""
+    share: float = 0.1
+    """Of those rounds."""
 
 
-def run(o: Options) -> dict[str, Any]:
+def solve(o: RecallOptions) -> dict[str, Any]:
     """Iterate for ``o.seconds`` and write the checkpoint; returns its card."""
     v, dice = capped(as_variant(o.variant)), check_dice(o.dice)
     check_numbers(seconds=o.seconds, save_every=o.save_every, seed=o.seed)
@@ -355,14 +363,9 @@ def write_card(folder: Path, card: dict[str, Any]) -> None:
     write_text(folder / "policy.json", json.dumps(card, indent=2) + "\n")
 
 
-def main(arguments: Sequence[str] | None = None) -> int:
+def run(options: RecallOptions) -> None:
     """Solve, write the checkpoint, and say what it is worth."""
-    o = tyro.cli(Options, args=arguments, prog="python -m train.solver.recall.solver", description=__doc__)
-    try:
-        card = run(o)
-    except ValueError as error:
-        print(f"error: {error}", file=sys.stderr)
-        return 2
+    card = solve(options)
     exact = (
         f"NashConv {card['nash_conv']:.4f} (exact)"
         if "nash_conv" in card
@@ -372,11 +375,5 @@ def main(arguments: Sequence[str] | None = None) -> int:
         f"{card['iterations']} iterations in {card['seconds']} s, value in self-play {card['value_in_self_play']:+.5f}, {exact}"
     )
     print(
-        f"the agent is in {o.out}: python -m train.evaluate.arena --agents {o.out} inference --variant {o.variant} --seats 2"
+        f"the agent is in {options.out}: python -m train arena --agents {options.out} inference --variant {options.variant} --seats 2"
     )
-    return 0
-
-
-if __name__ == "__main__":
-    with printing():
-        sys.exit(main())

@@ -1,15 +1,15 @@
 """Tables for a whole two-seat game: each round exactly where it fits, by recall-limited CFR elsewhere.
 
-    python -m train.solver.recall.tables --variant classic --starting-dice 3 --seconds 300 --out runs/classic-3
+    python -m train tables --variant classic --starting-dice 3 --seconds 300 --out runs/classic-3
 
 Writes a checkpoint folder: an agent for every command, and ``values.json``, the value of each round to its opener, paid
 with the values of the rounds that may follow. A killed run goes on with the same command. Where all rounds are exact,
 ``train.solver.exact.match`` certifies the game's value; here a value by recall-limited CFR is that of self-play, an estimate.
 
-    python -m train.solver.recall.tables --variant pascal --starting-dice 5 --alone --against inference --out runs/pascal-5
+    python -m train tables --variant pascal --starting-dice 5 --alone --against inference --out runs/pascal-5
 
 solves each round for itself, but for those that the shipped exact agent has and palifico rounds: a teacher for
-``train.selfplay.distil``.
+``python -m train distil``.
 """
 
 from __future__ import annotations
@@ -17,15 +17,13 @@ from __future__ import annotations
 import json
 import sys
 import time
-from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from itertools import product
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-import tyro
 
 import agents as registry
 from agents.tabular.policy import RoundTable, load_tables, table_key
@@ -33,7 +31,7 @@ from agents.tabular.public_tree import PublicTree
 from agents.tabular.suffixes import suffix_sizes
 from perudo_env.engine.variant import Variant, as_variant, variant
 from perudo_env.game.files import check_writable, read_json, write_text
-from perudo_env.game.printing import printing
+from train.core.options import VariantOption
 from train.core.run import provenance
 from train.solver.exact.match import Values, worth
 from train.solver.exact.payoffs import State, check_numbers, pay_table, states_of
@@ -42,24 +40,37 @@ from train.solver.exact.rounds import BYTES_PER_ENTRY, RoundSolver, capped, prin
 from train.solver.recall.solver import RecallSolver, iterate_for, write_card
 
 
-@dataclass
-class Options:
+@dataclass(frozen=True)
+class TablesOptions:
     """A game's tables."""
 
-    out: Annotated[Path, tyro.conf.arg(help="the checkpoint's folder")]
-    variant: str = "classic"  # a preset, or like box:calza=anyone
-    starting_dice: int = 3  # of each seat
-    seconds: float = 300  # for each round, at most where it is solved exactly
-    target: float = 1e-3  # NashConv at which an exact round is good enough
-    exact_gib: float = 0.5  # a round whose exact tables need no more is solved exactly
-    recall: int = 3  # how many bids are remembered elsewhere
-    max_states: int = 0  # more bids are remembered while a round has no more information states than this
-    iterations: int | None = None  # elsewhere, instead of so many seconds
-    sweeps: int = 3  # with Calza: how often all rounds are solved, each time with the values found before
-    threads: int | None = None  # by default one per core
-    alone: bool = False  # each round is paid for itself, and those of the exact agent are left out
-    against: str = ""  # by recall-limited CFR: an agent who sits in the other seat in a share of the rounds
-    share: float = 0.2  # of those rounds
+    out: Path
+    """The checkpoint's folder."""
+    variant: VariantOption = "classic"
+    starting_dice: int = 3
+    """Of each seat."""
+    seconds: float = 300
+    """For each round, at most where it is solved exactly."""
+    target: float = 1e-3
+    """NashConv at which an exact round is good enough."""
+    exact_gib: float = 0.5
+    """A round whose exact tables need no more is solved exactly."""
+    recall: int = 3
+    """How many bids are remembered elsewhere."""
+    max_states: int = 0
+    """More bids are remembered while a round has no more information states than this."""
+    iterations: int | None = None
+    """Elsewhere, instead of so many seconds."""
+    sweeps: int = 3
+    """With Calza: how often all rounds are solved, each time with the values found before."""
+    threads: int | None = None
+    """By default one per core."""
+    alone: bool = False
+    """Each round is paid for itself, and those of the exact agent are left out."""
+    against: str = ""
+    """By recall-limited CFR: an agent who sits in the other seat in a share of the rounds."""
+    share: float = 0.2
+    """Of those rounds."""
 
 
 @dataclass(frozen=True)
@@ -80,7 +91,7 @@ def name_of(s: State) -> str:
     return f"{s.dice[0]}v{s.dice[1]}" + "-palifico" * s.palifico
 
 
-def solve(o: Options, v: Variant, s: State, pay: npt.NDArray[np.float64]) -> tuple[RoundTable, Solved]:
+def solve(o: TablesOptions, v: Variant, s: State, pay: npt.NDArray[np.float64]) -> tuple[RoundTable, Solved]:
     """Solve one round paid by ``pay``."""
     tree, start = PublicTree(v, s.dice, s.palifico), time.monotonic()
     if sum(tree.num_entries) * BYTES_PER_ENTRY <= o.exact_gib * 2**30:
@@ -102,7 +113,7 @@ def solve(o: Options, v: Variant, s: State, pay: npt.NDArray[np.float64]) -> tup
     )
 
 
-def recall_of(o: Options, tree: PublicTree) -> int:
+def recall_of(o: TablesOptions, tree: PublicTree) -> int:
     """How many bids are remembered in a round: ``o.recall``, or as many more as ``o.max_states`` allows."""
     recall = o.recall
     while recall < tree.graph.quantity.max():
@@ -144,7 +155,7 @@ def _are_solved(rounds: Any) -> bool:
 class Folder:
     """The checkpoint in the making: tables, and what is known of each, by sweep and name."""
 
-    def __init__(self, o: Options) -> None:
+    def __init__(self, o: TablesOptions) -> None:
         self.path, self.file = o.out, o.out / "values.json"
         check_writable(self.file)
         self.known: dict[str, dict[str, Any]] = {}
@@ -176,7 +187,7 @@ class Folder:
         write_text(self.file, json.dumps(self.all, indent=2) + "\n")
 
 
-def run(o: Options) -> dict[str, Any]:
+def solve_all(o: TablesOptions) -> dict[str, Any]:
     """Solve all rounds; returns what ``values.json`` holds."""
     v = capped(variant(as_variant(o.variant), starting_dice=o.starting_dice))
     check_numbers(seconds=o.seconds, target=o.target, exact_gib=o.exact_gib)
@@ -210,7 +221,7 @@ def run(o: Options) -> dict[str, Any]:
     return folder.all
 
 
-def run_alone(o: Options, v: Variant) -> dict[str, Any]:
+def run_alone(o: TablesOptions, v: Variant) -> dict[str, Any]:
     """Solve each round for itself, small ones first; returns what ``values.json`` holds."""
     folder, shipped = Folder(o), {table.key for table in load_tables(variant=v)}
     splits = product(range(1, o.starting_dice + 1), repeat=2)
@@ -231,25 +242,14 @@ def run_alone(o: Options, v: Variant) -> dict[str, Any]:
     return folder.all
 
 
-def main(arguments: Sequence[str] | None = None) -> int:
+def run(options: TablesOptions) -> None:
     """Solve, and print what each round is worth."""
-    o = tyro.cli(Options, args=arguments, prog="python -m train.solver.recall.tables", description=__doc__)
-    try:
-        found = run(o)
-    except ValueError as error:
-        print(f"error: {error}", file=sys.stderr)
-        return 2
+    found = solve_all(options)
     for name, r in found["rounds"].items():
         bracket = f" in [{r['lower']:+.4f}, {r['upper']:+.4f}]" if r["lower"] is not None else ", self-play"
         print(
             f"{name:24s} {r['method']:10s} value {r['value']:+.4f}{bracket}, {r['num_states']:,} information states, {r['seconds']:.0f} s"
         )
-    if not o.alone:
+    if not options.alone:
         print(f"the game is worth {found['game']['value']:+.4f} to the seat that opens it")
-    print(f"the agent is in {o.out}")
-    return 0
-
-
-if __name__ == "__main__":
-    with printing():
-        sys.exit(main())
+    print(f"the agent is in {options.out}")

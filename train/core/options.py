@@ -1,0 +1,49 @@
+"""Options that commands share: the folder of a run, its configuration, and where tasks run."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated
+
+from tyro.conf import Positional, arg
+
+from train.core.backends import Backend, Name, open_backend
+
+Out = Annotated[
+    Path | None, arg(help="run folder, by default runs/NAME-TIME; one that holds an unfinished run is gone on with")
+]
+Seed = Annotated[int, arg(help="fixes the dice and all draws")]
+Smoke = Annotated[bool, arg(help="a few seconds, to see that all works")]
+Workers = Annotated[
+    int, arg(help="processes of the local backend, or CPUs of a Ray started here; the results are the same")
+]
+VariantOption = Annotated[str, arg(help="a preset, with switches if need be: box:calza=anyone,starting_dice=3")]
+AgentOption = Annotated[str, arg(help="a name, a checkpoint folder, or package.module:factory")]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Where:
+    """Where tasks run."""
+
+    backend: Name = "local"
+    """In processes here, or by Ray."""
+    workers: Workers = 1
+    address: str | None = None
+    """A running Ray cluster, host:port or auto."""
+
+    def open_backend(self) -> Backend:
+        """The backend; raises ``ValueError`` for what cannot be meant, ``BackendError`` if Ray is not installed."""
+        return open_backend(self.backend, self.workers, self.address)
+
+
+@dataclass(frozen=True)
+class Training:
+    """A run of a trainer."""
+
+    config: Positional[Path]
+    """A YAML file."""
+    overrides: Positional[tuple[str, ...]] = ()
+    """Other values for its keys, like learn.learning_rate=1e-4."""
+    out: Out = None
+    smoke: Smoke = False
