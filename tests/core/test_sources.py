@@ -55,7 +55,14 @@ def prints(root: Path) -> dict[str, str]:
 
 def test_what_decides_changes_it_and_what_does_not_leaves_it(copy: Path) -> None:
     engine = ("actions", "variant", "state", "rng", "jit", "rules", "observation", "batch")
-    players = ("scripted/odds", "scripted/inference", "learned/neural", "learned/relative", "search/policy", "tabular/policy")
+    players = (
+        "scripted/odds",
+        "scripted/inference",
+        "learned/neural",
+        "learned/relative",
+        "search/policy",
+        "tabular/policy",
+    )
     learners = ("rollouts", "collector", "networks", "values", "critic_features", "pool", "options")
     expected: dict[str, set[str]] = {
         **{f"perudo_env/engine/{name}.py": BOTH for name in engine},
