@@ -29,7 +29,7 @@ from perudo_env.engine.jit import announce_compilation
 from perudo_env.engine.observation import encode_switches, layout
 from perudo_env.engine.rules import Reason, Reward
 from perudo_env.engine.state import NOBODY, Phase, copied, new_states
-from perudo_env.engine.variant import Variant, as_variant, check_total, is_whole, table_size, whole
+from perudo_env.engine.variant import Variant, as_variant, check_total, is_whole, shown, table_size, whole
 from perudo_env.game import notation
 from perudo_env.game.clauses import explain
 from perudo_env.game.events import Event, Hands, all_faces, faces, roll_offs, round_end, round_started, said
@@ -326,16 +326,16 @@ class Game:
         word = said(seat, ACTIONS[number])
         return [word, *round_end(self._starts[-1][0])] if ended else [word]
 
-    def play(self, action: int, shown: tuple[Int8Array, Int8Array] | None = None) -> bool:
+    def play(self, action: int, seen: tuple[Int8Array, Int8Array] | None = None) -> bool:
         """:meth:`act` for programs: an action id in, whether it ended the round out.
 
-        ``shown``, a mask and an observation, is overwritten by those of the next seat to act, if there is one.
+        ``seen``, a mask and an observation, is overwritten by those of the next seat to act, if there is one.
         """
         number, seat = action_id(action, self.num_actions), self.states["seat"].item()
-        if shown is None:
+        if seen is None:
             result = act_row(self.states, 0, number)
         else:
-            result = step_row(self.states, 0, number, self._switches, self.num_seats, self.layout.max_quantity, *shown)
+            result = step_row(self.states, 0, number, self._switches, self.num_seats, self.layout.max_quantity, *seen)
         if result < 0:
             raise IllegalActionError(self._clause(number, "en"))
         self._played[-1].append((seat, number))
@@ -353,7 +353,7 @@ class Game:
         elif whole(action) is not None:
             return action_id(action, self.num_actions)
         raise IllegalActionError(
-            f"{action!r} is not an action: give a Bid, DUDO, CALZA, PASS, text like '5x3', or an id from 0 to {self.num_actions - 1}"
+            f"{shown(action)} is not an action: give a Bid, DUDO, CALZA, PASS, text like '5x3', or an id from 0 to {self.num_actions - 1}"
         )
 
     def _clause(self, number: int, language: str) -> str | None:
