@@ -46,6 +46,7 @@ _LINK = re.compile(
     r"\s*[x*×]\s*|\s*(?:dice|die|des?)\s+(?:(?:of|de|showing|montrant)\s+(?:face\s+)?|face\s+)"
     rf"|\s+(?:of|de)\s+|{_GAP}+(?:face|value|valeur){_GAP}+|\s*"
 )
+_NAMES = [word for word in _FACES if len(word) > 2]  # "as" and "p" also mean something else
 # "As" is a Paco only where nothing follows, and so is a digit after "of" a face: not "five as well", not "2 of 3 seats".
 _FACE = re.compile(
     rf"(?P<digits>{_SIGN}?[0-9]+)(?P<s>'?s)?(?!\w)|(?:{_any(f for f in _FACES if f != 'as')})(?!\w)|as(?! ?\w)"
@@ -53,15 +54,19 @@ _FACE = re.compile(
 # Two numbers and nothing between them are a bid only where it says so: ``[Bid: 5, 3]``.
 _PAIR = re.compile(rf"(?<!\w)(?:bid|enchere|annonce|mise){_GAP}*(?P<q>[0-9]+)[\s,;]+(?P<f>[0-9]+)(?! ?\w|[\s,;]+[0-9])")
 _CALL = re.compile(rf"(?<![\w-])(?P<call>{_any(_CALLS)})(?![\w-]|'\w| (?:pas|point|jamais|plus)\b)")
+# Asked and answered in the negative: ``dudo? No.``; or a field of JSON that is off: ``"dudo": false``.
+_DENIED = re.compile(
+    r"\s*\?\s*(?:no|nope|nah|not|never|non|pas|jamais)\b|\"?\s*[:=]\s*\"?(?:false|null|none|no|non|faux|0)\b"
+)
 
 # What before a quantity, or after a face, says that it is only a part of something else.
 _PART_BEFORE = re.compile(
-    rf"(?:{_SIGN}|[−±] ?|^\s*{_SIGN}\s*|\d[.,:/'])$"
+    rf"(?:{_SIGN}|[−±] ?|[≤≥≈≠√¬]\s*|^\s*{_SIGN}\s*|\d[.,:/'])$"
     rf"|{_NUMBER}(?: ?(?:{_SIGN}|[*/^=,&]) ?| (?:and|or|to|by|times|et|ou|a|sur|fois|point|virgule) | )$"
-    rf"|(?<!\w)(?:{_SCALES}|minus|negative|plus|(?<!au )moins|than|twice|thrice|double|triple|half|demie?)[ -](?:(?:and|of|et|de) )?$"
+    rf"|(?<!\w)(?:{_SCALES}|minus|negative|plus|(?<!au )moins|less|than|under|below|above|at most|au plus|twice|thrice|double|triple|half|demie?)[ -](?:(?:and|of|et|de) )?$"
 )
 _PART_AFTER = re.compile(
-    rf"[.,:'][0-9]|\s*(?:{_SIGN}|[*/^=×x])\s*\d|\s*%|[ -](?:{_NUMBER}|(?:{_SCALES})(?!\w))| (?:or|ou|to|a) {_NUMBER}"
+    rf"[.,:'][0-9]|\s*(?:{_SIGN}|[*/^=×x])\s*\d|\s*%|[ -](?:{_NUMBER}|(?:{_SCALES}|{_any(_NAMES)})(?!\w))| (?:or|ou|to|a) {_NUMBER}"
 )
 _NOT = re.compile(
     r"(?:\b(?:not|never|no|cannot|nor|neither|without|ne|pas|jamais|sans|ni|n(?=')|(?:instead|rather) (?:of|than)|plutot que)|n't)"
@@ -126,7 +131,7 @@ def _said(part: str) -> Iterator[Action | str]:
     pairs = ((m.start("q"), m.end("f"), m["q"], m["f"]) for m in _PAIR.finditer(part))
     read = 0
     for start, end, quantity, face in (*_bids(part), *pairs):
-        if _NOT.search(part, max(0, start - _REACH), start):
+        if _denied(part, start, end):
             continue
         before = _PART_BEFORE.search(part, max(read, start - _REACH), start)
         after = _PART_AFTER.match(part, end)
@@ -139,8 +144,13 @@ def _said(part: str) -> Iterator[Action | str]:
         except NotationError:
             yield part[start:end]
     for match in _CALL.finditer(part):
-        if not _NOT.search(part, max(0, match.start() - _REACH), match.start()):
+        if not _denied(part, *match.span()):
             yield _CALLS[match["call"]]
+
+
+def _denied(part: str, start: int, end: int) -> bool:
+    """Whether what stands there is said not to be meant."""
+    return bool(_NOT.search(part, max(0, start - _REACH), start) or _DENIED.match(part, end))
 
 
 def _bids(part: str) -> Iterator[tuple[int, int, str, str]]:

@@ -8,7 +8,7 @@ import numpy as np
 
 from perudo_env.engine.actions import ACTIONS, FIRST_BID, Action, face_of, quantity_of
 from perudo_env.engine.rules import Reason, max_quantity, why_illegal
-from perudo_env.engine.variant import whole
+from perudo_env.engine.variant import shown, whole
 
 
 class IllegalActionError(ValueError):
@@ -22,9 +22,9 @@ def action_id(action: Any, num_actions: int) -> int:
     """
     number = action if type(action) is int else whole(action)
     if number is None:
-        raise IllegalActionError(f"{action!r} is not an action id: use a whole number from 0 to {num_actions - 1}")
+        raise IllegalActionError(f"{shown(action)} is not an action id: use a whole number from 0 to {num_actions - 1}")
     if not 0 <= number < num_actions:
-        raise IllegalActionError(f"{number} is not an action id of this table: use 0 to {num_actions - 1}")
+        raise IllegalActionError(f"{shown(number)} is not an action id of this table: use 0 to {num_actions - 1}")
     return number
 
 

@@ -92,10 +92,14 @@ class Variant:
             )
 
     def __str__(self) -> str:
-        """The variant as one word that :func:`parse_variant` reads back: ``box`` or ``box:calza=anyone,starting_dice=3``."""
-        base = VARIANTS.get(self.name, Variant())
+        """The variant as one word that :func:`parse_variant` reads back: ``box`` or ``box:calza=anyone,starting_dice=3``.
+
+        A name that is no preset's cannot be read back: such a variant is ``custom``.
+        """
+        name = self.name if self.name in VARIANTS else "custom"
+        base = VARIANTS.get(name, Variant())
         changed = [f"{s}={getattr(self, s)}" for s in SWITCHES if getattr(self, s) != getattr(base, s)]
-        return self.name + (":" + ",".join(changed) if changed else "")
+        return name + (":" + ",".join(changed) if changed else "")
 
     def total_at_start(self, num_seats: int) -> int:
         """T0, the number of dice of a full table."""
@@ -196,7 +200,10 @@ def as_variant(value: str | Variant) -> Variant:
 
 def shown(value: Any, most: int = 80) -> str:
     """A value as an error shows it: its ``repr``, cut if it is long."""
-    text = repr(value)
+    try:
+        text = repr(value)
+    except ValueError:  # Python writes no integer of over 4,300 digits
+        return "a number too long to write"
     return text if len(text) <= most else f"{text[:most]}... ({len(text)} characters)"
 
 
@@ -218,7 +225,7 @@ def whole(value: Any) -> int | None:
         return None
     try:
         return int(index(value))
-    except TypeError:
+    except Exception:  # whatever an object's own __index__ raises: it has no number to give
         return None
 
 

@@ -68,9 +68,14 @@ def ask_probs(
     Raises ``AnswerError`` unless each row is a distribution over its legal actions.
     """
     try:
-        probs = np.ascontiguousarray(policy.probs(observations, masks), np.float64)
-        if probs.shape != masks.shape:
-            raise AnswerError(name_of(policy), f"its probs have shape {probs.shape}, not {masks.shape}", 0)
+        if not callable(getattr(policy, "probs", None)):
+            raise AnswerError(name_of(policy), "it has no probs, and its probabilities are asked for", 0)
+        # the agent may write into its own masks
+        given = _array(policy.probs(observations, masks.copy()), "its probs", policy)
+        if given.shape != masks.shape or given.dtype.kind not in "biuf":
+            fault = f"its probs have shape {given.shape} and type {given.dtype}, not {masks.shape} and float"
+            raise AnswerError(name_of(policy), fault, 0)
+        probs = np.ascontiguousarray(given, np.float64)
         row = _first_bad_row(probs, np.ascontiguousarray(masks, np.int8))
         if row >= 0:
             raise AnswerError(name_of(policy), _fault(probs[row], masks[row]), row)
@@ -81,7 +86,7 @@ def ask_probs(
 
 def action_ids(given: Any, count: int, policy: Policy) -> npt.NDArray[np.int64]:
     """What ``act`` gave as int64 ``(count,)``; raises ``AnswerError`` unless it is one whole number per position."""
-    ids = np.asarray(given)
+    ids = _array(given, "what act gave", policy)
     if ids.shape != (count,) or ids.dtype.kind not in "iu":
         raise AnswerError(
             name_of(policy),
@@ -90,6 +95,13 @@ def action_ids(given: Any, count: int, policy: Policy) -> npt.NDArray[np.int64]:
             0,
         )
     return ids.astype(np.int64)
+
+
+def _array(given: Any, what: str, policy: Policy) -> npt.NDArray[Any]:
+    try:
+        return np.asarray(given)
+    except Exception as error:  # rows of several lengths; a tensor that has a gradient or a type of its own
+        raise AnswerError(name_of(policy), f"{what} cannot be read as an array ({error})", 0) from error
 
 
 def name_of(policy: Any) -> str:

@@ -30,7 +30,7 @@ from perudo_env.engine.jit import announce_compilation, direct
 from perudo_env.engine.observation import encode_switches, layout
 from perudo_env.engine.rules import Reason, Reward
 from perudo_env.engine.state import NOBODY, STATE, Phase, copied, new_states
-from perudo_env.engine.variant import Variant, as_variant, check_total, is_whole, table_size, whole
+from perudo_env.engine.variant import Variant, as_variant, check_total, is_whole, shown, table_size, whole
 from perudo_env.game import notation
 from perudo_env.game.clauses import explain
 from perudo_env.game.events import Event, Hands, all_faces, faces, roll_offs, round_end, round_started, said
@@ -376,7 +376,7 @@ class Game:
         elif whole(action) is not None:
             return action_id(action, self.num_actions)
         raise IllegalActionError(
-            f"{action!r} is not an action: give a Bid, DUDO, CALZA, PASS, text like '5x3', or an id from 0 to {self.num_actions - 1}"
+            f"{shown(action)} is not an action: give a Bid, DUDO, CALZA, PASS, text like '5x3', or an id from 0 to {self.num_actions - 1}"
         )
 
     def _clause(self, number: int, language: str) -> str | None:

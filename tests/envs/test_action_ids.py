@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from decimal import Decimal
+from fractions import Fraction
 from typing import Any, NamedTuple
 
 import gymnasium
@@ -21,7 +23,17 @@ WHOLE: list[Callable[[int], Any]] = [
     int, np.int8, np.int64, np.uint8, np.uint64, np.array, lambda n: np.array(n, np.uint8), torch.tensor,
     lambda n: torch.tensor(n, dtype=torch.int8), lambda n: np.array([n, n])[1],
 ]  # fmt: skip
+
+
+class Broken:
+    """An object whose number is not to be had."""
+
+    def __index__(self) -> int:
+        raise RuntimeError("no number today")
+
+
 NO_ID: list[Any] = [
+    Broken(), torch.empty((), dtype=torch.int64, device="meta"), Decimal(3), Fraction(3), 10**5000, -(10**5000),
     3.0, 3.7, np.float64(3), np.array(3.7), torch.tensor(3.7), float("nan"), True, np.True_, np.array(True), torch.tensor(True),
     np.array([3]), torch.tensor([3]), [3], (5, 3), None, b"3", {}, object(),
     -1, 63, 10**9, 2**63, 2**64 + 3, 2**70, -(2**64), np.uint64(2**63 + 3), np.int64(-1), np.array(-1), torch.tensor(63),

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+import torch
 
 import agents
 import perudo_env as pe
@@ -108,6 +109,8 @@ WRONG: list[tuple[Any, str]] = [
     ([True, True], "type bool"),
     (None, r"shape \(\)"),
     (np.full((2, 1), 8), r"shape \(2, 1\)"),
+    ([[8], [8, 9]], "cannot be read as an array"),
+    (torch.ones(2, requires_grad=True), "cannot be read as an array"),
 ]
 
 
@@ -144,9 +147,27 @@ def test_what_is_no_distribution_over_the_legal_actions_is_refused() -> None:
         for asked in (lambda s: ask_probs(Stated(s), seen, masks), lambda s: Stated(s).act(seen, masks, rng)):
             with pytest.raises(AnswerError, match=message):
                 asked(stated)
-    with pytest.raises(AnswerError, match="shape"):
-        ask_probs(Stated(legal[:2]), seen, masks)
+    shapeless: list[Any] = [
+        legal[:2], legal.T, None, [[1.0], [0.5, 0.5]], legal.astype(complex), legal.astype(str), torch.tensor(legal).bfloat16(),
+        torch.tensor(legal, requires_grad=True),
+    ]  # fmt: skip
+    for given in shapeless:
+        with pytest.raises(AnswerError, match=r"Stated.*(shape|cannot be read)"):
+            ask_probs(Stated(given), seen, masks)
+    with pytest.raises(AnswerError, match=r"Answers.* has no probs"):
+        ask_probs(Answers([8]), seen, masks)  # type: ignore[arg-type]
     assert (ask_probs(Stated(legal.astype(np.float32)), seen, masks) == legal.astype(np.float32)).all()
+
+
+def test_an_agent_that_writes_into_its_masks_makes_nothing_legal() -> None:
+    class Writes(SampledPolicy):
+        def probs(self, observations: Int8Array, masks: Int8Array) -> np.ndarray:
+            masks[:] = 1
+            return masks / masks.shape[1]
+
+    batch = pe.Batch("classic", 2, 1, seed=1)
+    with pytest.raises(AnswerError, match="illegal"):
+        ask_probs(Writes(), batch.observe(), batch.masks())
 
 
 def test_nothing_is_drawn_from_weights_that_are_none() -> None:

@@ -111,6 +111,12 @@ def test_variants_print_and_read_back(seed: int) -> None:
     assert str(parse_variant(str(v))) == str(v)
 
 
+def test_a_variant_under_a_name_of_its_own_is_kept_as_custom():
+    v = pe.Variant(name="mine", calza="anyone")
+    assert parse_variant(str(v)) == v
+    assert pe.Game.replay(pe.Game(v, 3, seed=1).record()).variant == v
+
+
 def test_every_door_reads_the_text_of_a_variant_alike() -> None:
     """``pe.variant`` reads what the environments read, and overrides it; a text that says a switch twice, or none, is none."""
     v = pe.variant("marquoir:starting_dice=3")

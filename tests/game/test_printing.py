@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import re
+import subprocess
 import sys
 from pathlib import Path
 
@@ -35,6 +36,27 @@ def test_what_an_encoding_lacks_is_replaced(monkeypatch: pytest.MonkeyPatch) -> 
 def test_another_pipe_that_breaks_is_a_fault(capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(BrokenPipeError), printing():
         raise BrokenPipeError("a worker's")
+
+
+def test_an_output_that_takes_nothing_ends_in_a_line() -> None:
+    """A full disk as stdout, found at the last flush."""
+    begin = "import sys; from perudo_env.game.printing import printing\n"
+    with open("/dev/full", "w") as full:
+        code = begin + "with printing():\n    print('hello'); sys.exit(0)"
+        found = subprocess.run(
+            [sys.executable, "-c", code], stdout=full, stderr=subprocess.PIPE, text=True, check=False
+        )
+    assert found.returncode == 2
+    assert found.stderr.startswith("what was to be printed could not be written")
+    assert found.stderr.count("\n") == 1
+
+
+def test_streams_that_the_shell_has_closed_are_empty(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "stdin", None)
+    monkeypatch.setattr(sys, "stdout", None)
+    with printing():
+        print("hello", file=sys.stdout, flush=True)
+        assert sys.stdin.readline() == ""
 
 
 def test_only_the_doors_are_commands() -> None:
