@@ -15,10 +15,9 @@ from train.core.config import Section, load_config
 from train.core.loop import STATE, DivergenceError, Figures, Loop
 from train.core.run import open_run, read_csv
 from train.core.state import Arrays
+from train.evaluate import training
 from train.report.curves import read_curves
 from train.research import compare, nfsp
-from train.selfplay import ppo as mmd
-from train.selfplay import sb3 as ppo_sb3
 
 CONFIGS = Path(__file__).parents[2] / "configs"
 
@@ -197,11 +196,11 @@ def test_divergence_stops_a_run_and_is_never_saved(tmp_path: Path) -> None:
 def test_a_trainer_that_diverges_says_so_and_leaves_no_checkpoint(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    for module, name, rates in (
-        (mmd, "mmd", ("learn.learning_rate=1e37", "learn.final_learning_rate=1e37")), (ppo_sb3, "quickstart", ("ppo.learning_rate=1e37",)),
+    for main, name, rates in (
+        (training.run_ppo, "mmd", ("learn.learning_rate=1e37", "learn.final_learning_rate=1e37")), (training.run_sb3, "quickstart", ("ppo.learning_rate=1e37",)),
     ):  # fmt: skip
         out = tmp_path / name
-        assert module.main(CONFIGS / f"{name}.yaml", rates, out=out, smoke=True) == 2
+        assert main(CONFIGS / f"{name}.yaml", rates, out=out, smoke=True) == 2
         said = capsys.readouterr().err
         assert said.count("\n") == 1
         assert "training diverged after " in said
@@ -216,23 +215,25 @@ def test_what_would_fail_late_fails_at_once_and_leaves_no_folder(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     start = "run.start_from=nowhere.safetensors"
-    for module, name, override, says in (
-        (mmd, "mmd", "evaluation.baselines=[oddz]", "did you mean 'odds'"),
-        (mmd, "mmd", "evaluation.rounds=[{variant: classic, dice: [5, 5]}]", "information states"),
-        (mmd, "mmd", start, "nowhere.safetensors is not the state of a run"),
-        (nfsp, "nfsp", "round.variant=classic", "no single round that seat 0 opens"),
-        (ppo_sb3, "quickstart", "evaluation.baselines=[oddz]", "did you mean 'odds'"),
-        (ppo_sb3, "quickstart", "pool.scripted=[oddz]", "did you mean 'odds'"),
+    for main, name, override, says in (
+        (training.run_ppo, "mmd", "evaluation.baselines=[oddz]", "did you mean 'odds'"),
+        (training.run_ppo, "mmd", "evaluation.rounds=[{variant: classic, dice: [5, 5]}]", "information states"),
+        (training.run_ppo, "mmd", start, "nowhere.safetensors is not the state of a run"),
+        (nfsp.main, "nfsp", "round.variant=classic", "no single round that seat 0 opens"),
+        (training.run_sb3, "quickstart", "evaluation.baselines=[oddz]", "did you mean 'odds'"),
+        (training.run_sb3, "quickstart", "pool.scripted=[oddz]", "did you mean 'odds'"),
     ):
-        assert module.main(CONFIGS / f"{name}.yaml", (override,), out=tmp_path / "run", smoke=True) == 2
+        assert main(CONFIGS / f"{name}.yaml", (override,), out=tmp_path / "run", smoke=True) == 2
         assert says in capsys.readouterr().err
         assert not (tmp_path / "run").exists()
     assert (
-        mmd.main(CONFIGS / "mmd.yaml", ("pool.scripted=[oddz]", "pool.share=0.5"), out=tmp_path / "run", smoke=True)
+        training.run_ppo(
+            CONFIGS / "mmd.yaml", ("pool.scripted=[oddz]", "pool.share=0.5"), out=tmp_path / "run", smoke=True
+        )
         == 2
     )
     (tmp_path / "mine").mkdir()
-    assert mmd.main(CONFIGS / "mmd.yaml", (start,), out=tmp_path / "mine", smoke=True) == 2
+    assert training.run_ppo(CONFIGS / "mmd.yaml", (start,), out=tmp_path / "mine", smoke=True) == 2
     assert (tmp_path / "mine").exists(), "a folder that was there before"
 
 

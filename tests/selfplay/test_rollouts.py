@@ -8,6 +8,7 @@ import pytest
 
 from train.core.backends import BackendError, Local
 from train.core.config import load_config
+from train.evaluate import training
 from train.selfplay import ppo as mmd
 from train.selfplay.options import Config
 
@@ -89,7 +90,7 @@ def test_the_command_goes_on_with_other_workers(tmp_path):
     words = (*TINY, "play.parts=2", "learn.average=1.0")
     for name, calls in {"whole": [{"workers": 1}], "parts": [{"workers": 2}]}.items():
         for call in calls:
-            assert mmd.main(ROOT / "configs/mmd.yaml", words, out=tmp_path / name, **call) == 0
+            assert training.run_ppo(ROOT / "configs/mmd.yaml", words, out=tmp_path / name, **call) == 0
 
     def curve(name):
         with (tmp_path / name / "metrics.csv").open() as file:

@@ -18,11 +18,9 @@ import agents
 import perudo_env as pe
 from train.core.loop import STATE
 from train.core.state import load_state, save_state
+from train.evaluate import training
 from train.research import compare, deep_cfr, nfsp
-from train.selfplay import distil as distill
-from train.selfplay import options as mmd_config
-from train.selfplay import ppo as mmd
-from train.selfplay import sb3 as ppo_sb3
+from train.selfplay import distil, options, sb3
 
 ROOT = Path(__file__).parents[2]
 CONFIGS = ROOT / "configs"
@@ -42,10 +40,10 @@ class Kind(NamedTuple):
 TINY = "evaluation.every=100000"  # one point, at the end
 KINDS = {
     # whole games of two tables, a pool: all that its state has to hold
-    "mmd": Kind(
-        mmd.main, CONFIGS / "mmd.yaml",
+    "ppo": Kind(
+        training.run_ppo, CONFIGS / "mmd.yaml",
         (
-            *mmd_config.SMOKE, TINY, "tables=[{variants: ['marquoir:starting_dice=2', classic], seats: [2, 3]}]", "play.tables=64",
+            *options.SMOKE, TINY, "tables=[{variants: ['marquoir:starting_dice=2', classic], seats: [2, 3]}]", "play.tables=64",
             "learn.hidden=[16]", "learn.critic_hidden=[16]", "play.groups_per_batch=2", "pool.share=0.5", "pool.scripted=[odds]",
             "evaluation.rounds=[]", "evaluation.tables=[]",
         ),
@@ -60,17 +58,17 @@ KINDS = {
         (*deep_cfr.SMOKE, TINY, "learn.hidden=[16]", "learn.walks=5", "learn.total_decisions=3000", "learn.memory=1500"),
         "joker:starting_dice=2", "learn.afresh=perhaps", "learn.walk=3",
     ),
-    "distill": Kind(
-        distill.main, CONFIGS / "duel-distill.yaml",
+    "distil": Kind(
+        training.run_distil, CONFIGS / "duel-distill.yaml",
         (
-            *distill.SMOKE, TINY, "tables=[{variants: [classic, 'box:starting_dice=2'], seats: [2, 3]}]", "play.groups_per_batch=2",
+            *distil.SMOKE, TINY, "tables=[{variants: [classic, 'box:starting_dice=2'], seats: [2, 3]}]", "play.groups_per_batch=2",
             "learn.hidden=[16]", "learn.total_decisions=2000", "teacher.agent=odds",
             "evaluation.rounds=[]", "evaluation.tables=[]",
         ),
         "classic", "learn.epochs=many", "teacher.agents=[odds]",
     ),
-    "ppo_sb3": Kind(
-        ppo_sb3.main, CONFIGS / "quickstart.yaml", (*ppo_sb3.SMOKE, TINY, "ppo.hidden=[16]", "evaluation.baselines=[uniform]", "ppo.num_steps=32"),
+    "sb3": Kind(
+        training.run_sb3, CONFIGS / "quickstart.yaml", (*sb3.SMOKE, TINY, "ppo.hidden=[16]", "evaluation.baselines=[uniform]", "ppo.num_steps=32"),
         "marquoir:starting_dice=3", "ppo.gamma=all", "ppo.gama=1",
     ),
 }  # fmt: skip
@@ -82,7 +80,7 @@ import os, signal, sys
 from importlib import import_module
 from pathlib import Path
 from train.core.loop import Loop
-name, config, out, *overrides = sys.argv[1:]
+module, main, config, out, *overrides = sys.argv[1:]
 save, count = Loop.save, 0
 def dying(self):
     global count
@@ -91,7 +89,7 @@ def dying(self):
         os.kill(os.getpid(), signal.SIGKILL)
     save(self)
 Loop.save = dying
-import_module(f"train.{name}").main(Path(config), tuple(overrides), out=Path(out))
+getattr(import_module(module), main)(Path(config), tuple(overrides), out=Path(out))
 """
 
 
@@ -140,7 +138,16 @@ def test_a_small_run_writes_all_it_promises(name: str, finished: Callable[[str],
 def test_killed_and_gone_on_with_is_as_never_killed(name: str, finished: Callable[[str], Path], tmp_path: Path) -> None:
     """stable-baselines3 1277: resuming restarted counters and lost the generator."""
     whole, kind, out = finished(name), KINDS[name], tmp_path / "run"
-    words = [sys.executable, "-c", KILLED, name, str(kind.config), str(out), *kind.overrides]
+    words = [
+        sys.executable,
+        "-c",
+        KILLED,
+        kind.main.__module__,
+        kind.main.__name__,
+        str(kind.config),
+        str(out),
+        *kind.overrides,
+    ]
     killed = subprocess.run(words, cwd=ROOT, capture_output=True, text=True, check=False)
     assert killed.returncode == -signal.SIGKILL, killed.stderr
     assert 3 <= len(rows_of(out / "metrics.csv")) < len(rows_of(whole / "metrics.csv"))
@@ -231,7 +238,7 @@ def test_mirror_descent_learns_a_tiny_round(tmp_path: Path) -> None:
         "learn.total_decisions=30000", "evaluation.every=1000000", "learn.hidden=[64]", "learn.critic_hidden=[64]",
         "play.tables=128", "learn.minibatch=256", "learn.epochs=4", "run.precision=float32",
     )  # fmt: skip
-    assert mmd.main(CONFIGS / "mmd_round.yaml", overrides, out=tmp_path / "run") == 0
+    assert training.run_ppo(CONFIGS / "mmd_round.yaml", overrides, out=tmp_path / "run") == 0
     point = rows_of(tmp_path / "run" / "curve.csv")[-1]
     assert 0 <= float(point[f"nash_conv/{tiny} 1v1"]) < 0.3
 
