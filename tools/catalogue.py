@@ -37,10 +37,10 @@ def collected() -> Catalog:
     if PO.exists():
         with PO.open("rb") as file:
             known = read_po(file, locale=LANGUAGE, domain=DOMAIN)
-        for message in found:
-            told = known.get(message.id, message.context)
-            if message.id and told is not None:
-                message.string = told.string
+        for text in found:
+            told = known.get(text.id, text.context)
+            if text.id and told is not None:
+                text.string = told.string
     return found
 
 

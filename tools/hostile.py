@@ -128,7 +128,8 @@ def _npz_door(path: Path, read: Callable[[], Any]) -> Door:
         if rng.random() < 0.5:
             path.write_bytes(spoil_bytes(whole, rng))
         else:
-            np.savez(path, **_spoil_one(arrays, rng))
+            spoilt: dict[str, Any] = _spoil_one(arrays, rng)
+            np.savez(path, **spoilt)
 
     return Door(write, read)
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 from pathlib import Path
 from typing import Any
 
@@ -69,12 +68,9 @@ def filled(text: str) -> str:
     parts.append(("compare", last_points(read_points(ROOT / "docs" / "compare.csv"))))
     parts.append(("tournament", tournament_table()))
     for name, made in parts:
-        text = re.sub(
-            rf"(<!-- {name} -->\n).*?(<!-- /{name} -->)",
-            lambda m, made=made: f"{m[1]}{made}\n{m[2]}",
-            text,
-            flags=re.DOTALL,
-        )
+        before, begin, rest = text.partition(f"<!-- {name} -->\n")
+        _, end, after = rest.partition(f"<!-- /{name} -->")
+        text = f"{before}{begin}{made}\n{end}{after}"
     return text
 
 

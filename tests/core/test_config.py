@@ -9,18 +9,16 @@ from typing import Any
 import pytest
 
 from tests.helpers import train
-from train.core.config import Section, load_config
+from train.core.config import Section, describe, load_config, options_of, read_yaml
 from train.evaluate import tournament as league
 from train.evaluate import training
 from train.evaluate.exploiter import Exploiter
 from train.research import compare, deep_cfr, nfsp
-from train.selfplay import distil as distill
-from train.selfplay import options as mmd_config
-from train.selfplay import sb3 as ppo_sb3
+from train.selfplay import distil, options, sb3
 
 CONFIGS = Path(__file__).parents[2] / "configs"
 KINDS: dict[str, type[Section]] = {
-    "quickstart": ppo_sb3.Quickstart, "nfsp": nfsp.Config, "deep_cfr": deep_cfr.Config, "duel-distill": distill.Config,
+    "quickstart": sb3.Quickstart, "nfsp": nfsp.Config, "deep_cfr": deep_cfr.Config, "duel-distill": distil.Config,
     "compare": compare.Config, "tournament": league.League,
 }  # fmt: skip
 NESTED = "[" * 5000
@@ -48,6 +46,7 @@ BAD = {
         "tables=[{variants: [classik], seats: [2]}]": "did you mean 'classic'",
         "tables=[{variants: [classic], seats: [2], dice: [1, 1, 1]}]": "3 numbers for 2 seats",
         "tables=[{variants: [classic], seats: [2], dice: [7, 1]}]": "7 is not a number of dice",
+        "kl=0.1": "unknown key 'kl' (did you mean 'learn.kl'?)",
         "learn.hidden=[-1]": "learn.hidden.0 = -1",
         "learn.hidden=[100000000]": "learn.hidden.0 = 100000000",
         "run.device=cudaa": "'cudaa' is not on this machine",
@@ -77,7 +76,7 @@ BAD = {
 
 
 def kind_of(name: str) -> type[Section]:
-    return KINDS.get(name, mmd_config.Config)
+    return KINDS.get(name, options.Config)
 
 
 def refusal(name: str, path: Path, overrides: tuple[str, ...] = ()) -> str:
@@ -92,9 +91,30 @@ def refusal(name: str, path: Path, overrides: tuple[str, ...] = ()) -> str:
     return said
 
 
-def test_every_shipped_configuration_is_valid() -> None:
+def test_a_shipped_configuration_is_valid_and_holds_its_table_and_what_differs() -> None:
     for path in CONFIGS.glob("*.yaml"):
-        load_config(kind_of(path.stem), path)
+        kind = kind_of(path.stem)
+        given, default = load_config(kind, path).model_dump(), kind().model_dump()
+        for section, values in read_yaml(path).items():
+            if section in ("tables", "game", "round", "seats"):
+                continue
+            for key in values if isinstance(default[section], dict) and default[section] else ("",):
+                ours, usual = (t[section][key] if key else t[section] for t in (given, default))
+                assert ours != usual, f"{path.name}: {section}.{key} has its default"
+
+
+def test_every_option_has_its_line_and_its_default() -> None:
+    for kind in (options.Config, *KINDS.values()):
+        for key, default, line in options_of(kind):
+            assert line, f"{kind.__module__}: {key} is told nowhere"
+            # a section is what its keys make it; tables and rounds to measure at are named whole
+            assert default is not ... or "." not in key or key.startswith("evaluation."), key
+        for section in vars(kind()).values():
+            if isinstance(section, Section):
+                assert section == type(section)(), "a section given in part has the defaults of one not given"
+    told = describe(options.Config).splitlines()
+    assert "learn.hidden=[256, 256]              Widths of the network that plays." in told
+    assert "evaluation.tables.N.seats            2 to 8." in told
 
 
 def test_every_wrong_value_is_told_in_a_line() -> None:
@@ -121,11 +141,11 @@ def test_every_wrong_file_is_told_in_a_line(tmp_path: Path) -> None:
 
 def test_what_is_right_stays_right() -> None:
     config = load_config(
-        mmd_config.Config, CONFIGS / "mmd.yaml",
+        options.Config, CONFIGS / "mmd.yaml",
         ("learn.hidden=[]", "learn.kl=1e-3", "tables=[{variants: ['box:calza=anyone'], seats: [2], dice: [1, 5], calza: ['off']}]", "run.seed=0"),
     )  # fmt: skip
     assert config.learn.kl == 1e-3
-    assert [str(v) for v, _ in mmd_config.kinds_of(config.tables)] == ["box"]
+    assert [str(v) for v, _ in options.kinds_of(config.tables)] == ["box"]
     assert load_config(deep_cfr.Config, CONFIGS / "deep_cfr.yaml", ("learn.afresh=yes",)).learn.afresh is True
 
 
@@ -146,7 +166,7 @@ def test_a_smoke_run_leaves_what_its_user_gave(tmp_path: Path, monkeypatch: pyte
     monkeypatch.setattr(compare, "compare", lambda config, *_: found.append(config) or 1 / 0)
     with pytest.raises(ZeroDivisionError):
         train("compare", CONFIGS / "compare.yaml", "seeds=[5, 6]", out=tmp_path, smoke=True)
-    assert (found[-1].seeds, found[-1].points) == ([5, 6], 1)
+    assert (found[-1].seeds, found[-1].points) == ((5, 6), 1)
 
 
 def test_an_exploiter_does_not_overrule_its_settings() -> None:

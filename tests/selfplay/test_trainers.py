@@ -20,9 +20,7 @@ from tests.helpers import train
 from train.core.loop import STATE
 from train.core.state import load_state, save_state
 from train.research import deep_cfr, nfsp
-from train.selfplay import distil as distill
-from train.selfplay import options as mmd_config
-from train.selfplay import sb3 as ppo_sb3
+from train.selfplay import distil, options, sb3
 
 ROOT = Path(__file__).parents[2]
 CONFIGS = ROOT / "configs"
@@ -44,7 +42,7 @@ KINDS = {
     "ppo": Kind(
         CONFIGS / "mmd.yaml",
         (
-            *mmd_config.SMOKE, TINY, "tables=[{variants: ['marquoir:starting_dice=2', classic], seats: [2, 3]}]", "play.tables=64",
+            *options.SMOKE, TINY, "tables=[{variants: ['marquoir:starting_dice=2', classic], seats: [2, 3]}]", "play.tables=64",
             "learn.hidden=[16]", "learn.critic_hidden=[16]", "play.groups_per_batch=2", "pool.share=0.5", "pool.scripted=[odds]",
             "evaluation.rounds=[]", "evaluation.tables=[]",
         ),
@@ -62,14 +60,14 @@ KINDS = {
     "distil": Kind(
         CONFIGS / "duel-distill.yaml",
         (
-            *distill.SMOKE, TINY, "tables=[{variants: [classic, 'box:starting_dice=2'], seats: [2, 3]}]", "play.groups_per_batch=2",
+            *distil.SMOKE, TINY, "tables=[{variants: [classic, 'box:starting_dice=2'], seats: [2, 3]}]", "play.groups_per_batch=2",
             "learn.hidden=[16]", "learn.total_decisions=2000", "teacher.agent=odds",
             "evaluation.rounds=[]", "evaluation.tables=[]",
         ),
         "classic", "learn.epochs=many", "teacher.agents=[odds]",
     ),
     "sb3": Kind(
-        CONFIGS / "quickstart.yaml", (*ppo_sb3.SMOKE, TINY, "ppo.hidden=[16]", "evaluation.baselines=[uniform]", "ppo.num_steps=32"),
+        CONFIGS / "quickstart.yaml", (*sb3.SMOKE, TINY, "ppo.hidden=[16]", "evaluation.baselines=[uniform]", "ppo.num_steps=32"),
         "marquoir:starting_dice=3", "ppo.gamma=all", "ppo.gama=1",
     ),
 }  # fmt: skip

@@ -1,8 +1,8 @@
-"""Configurations: a YAML file, checked, with overrides from the command line."""
+"""Configurations: defaults in code, a YAML file of what differs, overrides from the command line; all of it checked."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Annotated, Any, TypeVar, get_args
 
@@ -16,6 +16,7 @@ from pydantic import (
     ValidationInfo,
     field_validator,
 )
+from pydantic_core import to_jsonable_python
 
 from perudo_env.engine.variant import MAX_SEATS, MAX_STARTING_DICE, MIN_SEATS, nearest, parse_variant
 
@@ -24,15 +25,20 @@ SHOWN = 60
 
 
 class Section(BaseModel):
-    """A part of a configuration; every key must be known, of its type and in its range, every number finite."""
+    """A part of a configuration; every key must be known, of its type and in its range, every number finite.
 
-    model_config = ConfigDict(extra="forbid", frozen=True, strict=False, allow_inf_nan=False)
+    The docstring under a field is its line in :func:`describe`.
+    """
+
+    model_config = ConfigDict(
+        extra="forbid", frozen=True, strict=False, allow_inf_nan=False, use_attribute_docstrings=True
+    )
 
     @field_validator("*", mode="before")
     @classmethod
     def _yes_is_no_number(cls, value: Any, info: ValidationInfo) -> Any:
         """YAML reads on and off as true and false, which would pass for 1 and 0."""
-        items = value if isinstance(value, list) else [value]
+        items = value if isinstance(value, list | tuple) else [value]
         if any(isinstance(x, bool) for x in items) and cls.model_fields[str(info.field_name)].annotation is not bool:
             raise ValueError("yes, no, on, off, true and false are no number; as a word they need quotes in YAML")
         return value
@@ -51,11 +57,11 @@ Share = Annotated[float, Field(ge=0, le=1)]
 Part = Annotated[float, Field(gt=0, le=1)]
 Weight = Annotated[float, Field(ge=0)]
 Rate = Annotated[float, Field(gt=0)]
-Widths = Annotated[list[Annotated[int, Field(gt=0, le=2**14)]], Field(max_length=16)]
+Widths = Annotated[tuple[Annotated[int, Field(gt=0, le=2**14)], ...], Field(max_length=16)]
 VariantText = Annotated[str, AfterValidator(_read_variant)]
 Seats = Annotated[int, Field(ge=MIN_SEATS, le=MAX_SEATS)]
 Dice = Annotated[int, Field(gt=0, le=MAX_STARTING_DICE)]
-Pair = Annotated[list[Dice], Field(min_length=2, max_length=2)]
+Pair = Annotated[tuple[Dice, ...], Field(min_length=2, max_length=2)]
 
 C = TypeVar("C", bound=Section)
 
@@ -76,6 +82,35 @@ def load_config(kind: type[C], path: Path, overrides: Sequence[str] = ()) -> C:
         first, *more = sorted(error.errors(), key=lambda e: e["type"] != "extra_forbidden")
         left = f"; and {len(more)} more" if more else ""
         raise ValueError(f"{path}: {_problem(kind, first)}{left}") from None
+
+
+def options_of(kind: type[BaseModel], prefix: str = "") -> Iterator[tuple[str, Any, str]]:
+    """Every key of a configuration, with its default as plain data (``...`` where there is none) and its line.
+
+    A section comes before its keys, without a default; the keys of a list's entries stand under ``LIST.N``.
+    """
+    for name, field in kind.model_fields.items():
+        listed = get_args(field.annotation)
+        inner: Any = listed[0] if listed else field.annotation
+        nested = isinstance(inner, type) and issubclass(inner, BaseModel)
+        plain = ... if field.is_required() or (nested and not listed) else to_jsonable_python(field.default)
+        yield f"{prefix}{name}", plain, field.description or (inner.__doc__ if nested else "") or ""
+        if nested:
+            yield from options_of(inner, f"{prefix}{name}.{'N.' if listed else ''}")
+
+
+def describe(kind: type[BaseModel]) -> str:
+    """Every key of a configuration, a line each: its default as an override would give it, and what it means."""
+    lines = []
+    for key, default, line in options_of(kind):
+        # in a list, of which the brackets are cut off: YAML ends a lone word in its own way
+        given = (
+            ""
+            if default is ...
+            else f"={yaml.safe_dump([default], default_flow_style=True, sort_keys=False, width=10**6)[1:-2]}"
+        )
+        lines.append(f"{key + given:<36} {line}")
+    return "\n".join(lines)
 
 
 def read_yaml(path: Path) -> dict[str, Any]:
@@ -151,10 +186,14 @@ def _problem(kind: type[BaseModel], error: Any) -> str:
     where = ".".join((*parents, key))
     if error["type"] != "extra_forbidden":
         said = error["msg"].removeprefix("Value error, ")
-        shown = "" if isinstance(error["input"], dict) else f" = {_short(error['input'])}"
+        shown = f" = {_short(error['input'])}"
+        if isinstance(error["input"], dict):
+            shown = "" if error["type"] in ("missing", "value_error") else " is not a section"
         return f"{' '.join(where.split())}{shown}: {said[:1].lower()}{said[1:]}"
     section: Any = kind
     for step in error["loc"][:-1]:
         section = get_args(section)[0] if isinstance(step, int) else section.model_fields[step].annotation
     known = list(section.model_fields)
-    return f"unknown key {_short(where)}{nearest(key[:SHOWN], known)}: the keys here are {', '.join(known)}"
+    elsewhere = [f" (did you mean {k!r}?)" for k, *_ in options_of(kind) if k.endswith(f".{key}")]
+    hint = nearest(key[:SHOWN], known) or next(iter(elsewhere), "")
+    return f"unknown key {_short(where)}{hint}: the keys here are {', '.join(known)}"

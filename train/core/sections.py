@@ -2,28 +2,74 @@
 
 from __future__ import annotations
 
-from train.core.config import Count, Pair, Seats, Section, VariantText
+from train.core.config import Count, Pair, Part, Rate, Seats, Section, Seed, Threads, VariantText, Weight, Widths
 
 
 class TableSection(Section):
     """A table at which win shares are measured."""
 
     variant: VariantText
+    """A preset, or like box:calza=anyone."""
     seats: Seats
+    """2 to 8."""
 
 
 class RoundSection(Section):
     """A round between two seats whose exact NashConv is measured."""
 
     variant: VariantText
+    """A preset, or like box:calza=anyone."""
     dice: Pair
+    """The dice of seat 0, which opens, and of seat 1."""
 
 
 class EvaluationSection(Section):
     """How often and how well strength is measured."""
 
-    every: Count
-    games: Count
-    baselines: list[str]
-    tables: list[TableSection]
-    rounds: list[RoundSection]
+    every: Count = 2_000_000
+    """Decisions between two points of the curve."""
+    games: Count = 1000
+    """Games per win share."""
+    baselines: tuple[str, ...] = ("odds", "inference")
+    """Agents against which win shares are measured."""
+    tables: tuple[TableSection, ...] = (
+        TableSection(variant="classic", seats=2),
+        TableSection(variant="pascal", seats=2),
+    )
+    """Where win shares are measured."""
+    rounds: tuple[RoundSection, ...] = (
+        RoundSection(variant="classic", dice=(1, 1)),
+        RoundSection(variant="classic", dice=(2, 1)),
+        RoundSection(variant="pascal", dice=(1, 1)),
+    )
+    """Rounds whose exact NashConv is measured."""
+
+
+class NetworkSection(Section):
+    """How a network learns from batches of decisions."""
+
+    total_decisions: Count = 12_000_000
+    """Decisions of the learning seats in the whole run."""
+    hidden: Widths = (256, 256)
+    """Widths of the network that plays."""
+    minibatch: Count = 4096
+    """Decisions of one optimiser step."""
+    epochs: Count = 1
+    """Passes over each batch."""
+    learning_rate: Rate = 1e-3
+    """At the start."""
+    final_learning_rate: Rate = 1e-4
+    """At the end, falling by equal factors."""
+    average: Part = 0.1
+    """How far back the averaged weights, which play, reach: a share of the run."""
+
+
+class RunSection(Section):
+    """The run."""
+
+    seed: Seed = 1
+    """Of everything: dice, weights, play."""
+    torch_threads: Threads = 1
+    """Cores for PyTorch."""
+    save_every: Weight = 300.0
+    """Seconds between two saves of the state to go on from."""

@@ -27,14 +27,20 @@ SMOKE = (
 
 
 class League(Section):
-    """A tournament; configs/tournament.yaml says what each key means."""
+    """A tournament."""
 
     agents: tuple[str, ...] = ()
+    """Names, checkpoint folders or package.module:factory; []: every agent with a name."""
     variants: tuple[VariantText, ...] = ()
-    seats: tuple[Seats, ...] = Field(min_length=1)
-    games: Annotated[int, Field(gt=0, le=10**9)]
-    task: NumTables
-    seed: Seed
+    """Presets, or like box:calza=anyone; []: every preset."""
+    seats: tuple[Seats, ...] = Field(default=(2, 3, 4, 5, 6), min_length=1)
+    """2 to 8."""
+    games: Annotated[int, Field(gt=0, le=10**9)] = 2000
+    """Per variant and number of seats, rounded up to whole tasks; may grow later."""
+    task: NumTables = 256
+    """Games that a worker plays in one go; part of what the seed means."""
+    seed: Seed = 1
+    """Of dice, line-ups and the agents' own draws."""
 
     def cells(self) -> list[Cell]:
         """Every variant and number of seats with the agents that can sit there; ``ValueError`` for what is not known."""

@@ -101,7 +101,7 @@ def train_sb3(config: sb3.Quickstart, folder: Path, console: Console) -> Figures
     def judge(games: int) -> Figures:
         table = TableSection(variant=game.variant, seats=game.num_seats)
         asked = EvaluationSection(
-            every=evaluation.every, games=games, baselines=evaluation.baselines, tables=[table], rounds=[]
+            every=evaluation.every, games=games, baselines=evaluation.baselines, tables=(table,), rounds=()
         )
         return judge_agent(lambda: MLPPolicy(trainer.weights()), asked, seed)
 

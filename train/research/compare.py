@@ -39,16 +39,26 @@ CONFIGS = Path(__file__).parents[2] / "configs"
 class Config(Section):
     """All of ``configs/compare.yaml``."""
 
-    variant: VariantText
-    rounds: list[Pair] = Field(min_length=1)
-    seeds: list[Seed] = Field(min_length=1)
-    algorithms: list[str] = Field(min_length=1)
-    decisions: Count
-    points: Count
-    overrides: dict[str, list[str]]
-    dcfr_iterations: Count
-    table: str
-    figure: str
+    variant: VariantText = "joker:starting_dice=2"
+    """A one-round variant that seat 0 opens."""
+    rounds: tuple[Pair, ...] = Field(default=((1, 1), (2, 1)), min_length=1)
+    """Dice of seat 0 and seat 1."""
+    seeds: tuple[Seed, ...] = Field(default=(1, 2, 3), min_length=1)
+    """Each trainer runs once per seed."""
+    algorithms: tuple[str, ...] = Field(default=("mmd", "ppo", "nfsp", "deep_cfr", "dcfr"), min_length=1)
+    """Those to run."""
+    decisions: Count = 300_000
+    """Decisions of each trainer."""
+    points: Count = 4
+    """Points of each curve."""
+    overrides: dict[str, tuple[str, ...]] = Field(default={})
+    """Of a trainer's configuration, everywhere (nfsp: [...]) or in one round (nfsp 2v1: [...])."""
+    dcfr_iterations: Count = 32
+    """Iterations of the tabular reference."""
+    table: str = ""
+    """Where the numbers go; "": the run folder."""
+    figure: str = ""
+    """Where the figure goes; "": the run folder."""
 
 
 SMOKE = (
@@ -86,11 +96,11 @@ DCFR = "dcfr"  # has no seed: it samples nothing
 Point = tuple[str, str, int, int, float]  # algorithm, round, seed, decisions, NashConv
 
 
-def config_of(config: Config, name: str, dice: list[int], seed: int, smoke: bool) -> Section:
+def config_of(config: Config, name: str, dice: Sequence[int], seed: int, smoke: bool) -> Section:
     """The configuration of one entrant on one round; raises ``ValueError`` where its overrides are none."""
     entrant = ENTRANTS[name]
     overrides = [
-        *(entrant.smoke if smoke else ()), *entrant.round.format(variant=config.variant, dice=dice).splitlines(), f"run.seed={seed}",
+        *(entrant.smoke if smoke else ()), *entrant.round.format(variant=config.variant, dice=list(dice)).splitlines(), f"run.seed={seed}",
         f"learn.total_decisions={config.decisions}", f"evaluation.every={-(-config.decisions // config.points)}",
         *config.overrides.get(name, ()), *config.overrides.get(f"{name} {in_words(dice)}", ()),
     ]  # fmt: skip
@@ -98,7 +108,7 @@ def config_of(config: Config, name: str, dice: list[int], seed: int, smoke: bool
 
 
 def run_entrant(
-    name: str, dice: list[int], seed: int, resolved: Section, folder: Path, console: Console
+    name: str, dice: Sequence[int], seed: int, resolved: Section, folder: Path, console: Console
 ) -> list[Point]:
     """Train one entrant on one round, and read its curve."""
     console.print(f"{name} {in_words(dice)} seed {seed}", highlight=False)
@@ -108,7 +118,7 @@ def run_entrant(
     return [(name, in_words(dice), seed, int(r["decisions"]), float(r[column])) for r in rows]
 
 
-def run_dcfr(config: Config, dice: list[int], console: Console) -> list[Point]:
+def run_dcfr(config: Config, dice: Sequence[int], console: Console) -> list[Point]:
     """The tabular reference, judged after each doubling of its iterations."""
     pair = check_dice(dice)
     tree = PublicTree(as_variant(config.variant), pair)

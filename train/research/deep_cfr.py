@@ -25,7 +25,7 @@ from perudo_env.policy import sample
 from train.core.config import Count, NumTables, Rate, Section, Widths
 from train.core.loop import Figures, run_command
 from train.core.options import Training
-from train.core.sections import RoundSection
+from train.core.sections import RunSection
 from train.core.state import (
     Arrays,
     adam_arrays,
@@ -39,7 +39,7 @@ from train.core.state import (
     with_prefix,
 )
 from train.research.memory import Memory
-from train.research.small_round import Int8Array, JudgeSection, SmallRound, SmallRunSection, train_round
+from train.research.small_round import Int8Array, JudgeSection, SmallRound, SmallRoundSection, train_round
 from train.selfplay.networks import MLP, descend, log_probs, log_sizes
 
 FloatArray = npt.NDArray[np.float64]
@@ -48,24 +48,33 @@ FloatArray = npt.NDArray[np.float64]
 class LearnSection(Section):
     """The algorithm."""
 
-    total_decisions: Count
-    walks: NumTables
-    hidden: Widths
-    memory: Count
-    minibatch: Count
-    regret_steps: Count
-    average_steps: Count
-    afresh: bool
-    learning_rate: Rate
+    total_decisions: Count = 600_000
+    """Decisions met on all walks."""
+    walks: NumTables = 400
+    """Deals walked per seat and iteration."""
+    hidden: Widths = (64, 64)
+    """Widths of all networks."""
+    memory: Count = 300_000
+    """Rows of each of the three memories."""
+    minibatch: Count = 1024
+    """Rows of one optimiser step."""
+    regret_steps: Count = 150
+    """Optimiser steps per seat and iteration on the regrets."""
+    average_steps: Count = 150
+    """Optimiser steps per iteration on the average strategy."""
+    afresh: bool = False
+    """Whether each iteration's regret network begins anew, as in the paper."""
+    learning_rate: Rate = 1e-3
+    """Of all networks."""
 
 
 class Config(Section):
     """All of a configuration of ``train.research.deep_cfr``."""
 
-    round: RoundSection
-    learn: LearnSection
-    evaluation: JudgeSection
-    run: SmallRunSection
+    round: SmallRoundSection = SmallRoundSection()
+    learn: LearnSection = LearnSection()
+    evaluation: JudgeSection = JudgeSection()
+    run: RunSection = RunSection()
 
 
 SMOKE = (

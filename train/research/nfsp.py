@@ -26,7 +26,7 @@ from perudo_env.policy import sample
 from train.core.config import Count, NumTables, Part, Rate, Section, Share, Widths
 from train.core.loop import Figures, run_command
 from train.core.options import Training
-from train.core.sections import RoundSection
+from train.core.sections import RunSection
 from train.core.state import (
     Arrays,
     adam_arrays,
@@ -42,7 +42,7 @@ from train.core.state import (
     with_prefix,
 )
 from train.research.memory import Memory
-from train.research.small_round import Int8Array, JudgeSection, SmallRound, SmallRunSection, train_round
+from train.research.small_round import Int8Array, JudgeSection, SmallRound, SmallRoundSection, train_round
 from train.selfplay.networks import MLP, descend, log_probs, log_sizes
 from train.selfplay.pool import Average
 
@@ -53,30 +53,45 @@ NOTHING = -1  # no decision of a seat waits for what follows
 class LearnSection(Section):
     """The algorithm."""
 
-    total_decisions: Count
-    tables: NumTables
-    steps: Count
-    hidden: Widths
-    anticipatory: Part
-    epsilon: Share
-    final_epsilon: Share
-    ring: Count
-    reservoir: Count
-    minibatch: Count
-    updates: Count
-    q_learning_rate: Rate
-    learning_rate: Rate
-    target_every: Count
-    average: Part
+    total_decisions: Count = 300_000
+    """Decisions of both seats in the whole run."""
+    tables: NumTables = 256
+    """Rounds side by side."""
+    steps: Count = 8
+    """Decisions per table between updates."""
+    hidden: Widths = (64, 64)
+    """Widths of all networks."""
+    anticipatory: Part = 0.5
+    """Chance that a seat plays the best response in a round."""
+    epsilon: Share = 0.06
+    """Exploration of the best response at the start."""
+    final_epsilon: Share = 0.0
+    """Exploration of the best response at the end."""
+    ring: Count = 100_000
+    """Newest transitions that Q-learning draws from."""
+    reservoir: Count = 500_000
+    """Best responses' decisions, an equal sample of all, for the average strategy."""
+    minibatch: Count = 256
+    """Rows of one optimiser step."""
+    updates: Count = 64
+    """Optimiser steps of each network after those steps."""
+    q_learning_rate: Rate = 1e-3
+    """Of the Q network."""
+    learning_rate: Rate = 1e-3
+    """Of the average network."""
+    target_every: Count = 50
+    """Updates between two copies of the Q network to its target."""
+    average: Part = 0.05
+    """How far back the average network's averaged weights reach: a share of the run."""
 
 
 class Config(Section):
     """All of a configuration of ``train.research.nfsp``."""
 
-    round: RoundSection
-    learn: LearnSection
-    evaluation: JudgeSection
-    run: SmallRunSection
+    round: SmallRoundSection = SmallRoundSection()
+    learn: LearnSection = LearnSection()
+    evaluation: JudgeSection = JudgeSection()
+    run: RunSection = RunSection()
 
 
 SMOKE = (

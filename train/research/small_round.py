@@ -18,9 +18,9 @@ from perudo_env.engine.actions import num_actions
 from perudo_env.engine.batch import Batch
 from perudo_env.engine.observation import layout
 from perudo_env.engine.variant import parse_variant
-from train.core.config import Count, Section, Seed, Threads, Weight
+from train.core.config import Count, Pair, Section, VariantText
 from train.core.loop import Figures, Loop, Trainer
-from train.core.sections import RoundSection
+from train.core.sections import RoundSection, RunSection
 from train.evaluate.exploitability import nash_conv
 from train.selfplay.checkpoint import write_checkpoint
 from train.solver.exact.exploitability import MAX_STATES, refuse_large
@@ -29,18 +29,20 @@ from train.solver.exact.payoffs import check_dice
 Int8Array = npt.NDArray[np.int8]
 
 
+class SmallRoundSection(RoundSection):
+    """The round: a one-round variant that seat 0 opens."""
+
+    variant: VariantText = "joker:starting_dice=2"
+    """A variant of one round, like joker:starting_dice=2."""
+    dice: Pair = (1, 1)
+    """The dice of seat 0, which opens, and of seat 1."""
+
+
 class JudgeSection(Section):
     """When the exact NashConv of the average strategy is computed."""
 
-    every: Count
-
-
-class SmallRunSection(Section):
-    """The run."""
-
-    seed: Seed
-    torch_threads: Threads
-    save_every: Weight
+    every: Count = 75_000
+    """Decisions between two points of the curve."""
 
 
 class SmallRound:
@@ -96,7 +98,7 @@ class RoundConfig(Protocol):
         ...
 
     @property
-    def run(self) -> SmallRunSection:
+    def run(self) -> RunSection:
         """The run."""
         ...
 

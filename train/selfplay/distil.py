@@ -21,9 +21,9 @@ from agents.learned import relative
 from perudo_env.engine.jit import kernel
 from perudo_env.game.asking import ask_probs, places
 from perudo_env.policy import Policy, sample
-from train.core.config import Count, Part, Rate, Section, Share, Widths
+from train.core.config import Section, Share
 from train.core.loop import Figures
-from train.core.sections import EvaluationSection
+from train.core.sections import EvaluationSection, NetworkSection
 from train.core.state import (
     Arrays,
     adam_arrays,
@@ -39,38 +39,28 @@ from train.core.state import (
 )
 from train.selfplay.collector import Tables
 from train.selfplay.networks import MLP, annealed, descend, device_of, log_probs, log_sizes, mixed, precision, set_rate
-from train.selfplay.options import MMDRunSection, PlaySection, TablesSection, groups_of
+from train.selfplay.options import PlaySection, SelfPlayRunSection, TablesSection, groups_of
 from train.selfplay.pool import Average
-
-
-class LearnSection(Section):
-    """How the network learns."""
-
-    total_decisions: Count
-    hidden: Widths
-    minibatch: Count
-    epochs: Count
-    learning_rate: Rate
-    final_learning_rate: Rate
-    average: Part
 
 
 class TeacherSection(Section):
     """Whom it learns from."""
 
-    agent: str
-    uniform: Share
+    agent: str = "exact"
+    """A name, a checkpoint folder or package.module:factory, that states probabilities."""
+    uniform: Share = 0.1
+    """Share of decisions that are uniform, to learn the answers to strange play."""
 
 
 class Config(Section):
     """All of a configuration of ``train.selfplay.distil``."""
 
-    tables: list[TablesSection] = Field(min_length=1)
-    play: PlaySection
-    teacher: TeacherSection
-    learn: LearnSection
-    evaluation: EvaluationSection
-    run: MMDRunSection
+    tables: tuple[TablesSection, ...] = Field(default=(TablesSection(),), min_length=1)
+    play: PlaySection = PlaySection()
+    teacher: TeacherSection = TeacherSection()
+    learn: NetworkSection = NetworkSection()
+    evaluation: EvaluationSection = EvaluationSection()
+    run: SelfPlayRunSection = SelfPlayRunSection()
 
 
 SMOKE = (

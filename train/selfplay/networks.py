@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from itertools import pairwise
 
 import torch
@@ -13,7 +14,7 @@ from train.selfplay.sparse import Chosen, Columns, first_linear
 class MLP(nn.Module):
     """A ReLU network; the last layer begins small, so that the first policy is nearly uniform and the first values near 0."""
 
-    def __init__(self, num_inputs: int, hidden: list[int], num_outputs: int) -> None:
+    def __init__(self, num_inputs: int, hidden: Sequence[int], num_outputs: int) -> None:
         super().__init__()
         sizes = [num_inputs, *hidden, num_outputs]
         layers = [nn.Linear(a, b) for a, b in pairwise(sizes)]

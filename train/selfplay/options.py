@@ -12,22 +12,8 @@ from pydantic import AfterValidator, Field, model_validator
 
 from perudo_env.engine.batch import starting_dice
 from perudo_env.engine.variant import Variant, parse_variant, table_size, variant
-from train.core.config import (
-    Count,
-    Dice,
-    NumTables,
-    Part,
-    Rate,
-    Seats,
-    Section,
-    Seed,
-    Share,
-    Threads,
-    VariantText,
-    Weight,
-    Widths,
-)
-from train.core.sections import EvaluationSection
+from train.core.config import Count, Dice, NumTables, Rate, Seats, Section, Share, VariantText, Weight, Widths
+from train.core.sections import EvaluationSection, NetworkSection, RunSection
 from train.selfplay.collector import Tables
 from train.selfplay.networks import device_of
 
@@ -35,98 +21,6 @@ from train.selfplay.networks import device_of
 def _device(name: str) -> str:
     device_of(name)
     return name
-
-
-class TablesSection(Section):
-    """Tables of every combination of these."""
-
-    variants: list[VariantText] = Field(min_length=1)
-    calza: list[str] = []  # noqa: RUF012 - pydantic copies it
-    seats: list[Seats] = Field(min_length=1)
-    starting_dice: list[Dice] = []  # noqa: RUF012
-    dice: list[int] = []  # noqa: RUF012 - per seat, for single rounds of one split
-
-    @model_validator(mode="after")
-    def _can_be(self) -> TablesSection:
-        """Every combination is a table."""
-        for v, seats in kinds_of([self]):
-            starting_dice(v, seats, self.dice or None)
-        return self
-
-
-class PlaySection(Section):
-    """How play is cut into batches."""
-
-    unit: Literal["rounds", "games"]
-    tables: NumTables
-    groups_per_batch: Count
-    any_dice: Share
-    parts: NumTables = 1
-
-
-class LearnSection(Section):
-    """The algorithm."""
-
-    total_decisions: Count
-    hidden: Widths
-    critic_hidden: Widths
-    minibatch: Count
-    epochs: Count
-    learning_rate: Rate
-    final_learning_rate: Rate
-    clip: Rate
-    kl: Weight
-    entropy: Weight
-    final_entropy: Weight
-    trace: Share
-    average: Part
-
-
-class ValuesSection(Section):
-    """The continuation values that rounds are paid with."""
-
-    hidden: Widths
-    learning_rate: Rate
-
-
-class MixedPoolSection(Section):
-    """Whom the learner meets besides itself."""
-
-    share: Share
-    learners: Literal["one", "some"]
-    every: Count
-    size: Count
-    scripted: list[str]
-    scripted_share: Share
-
-
-class MMDRunSection(Section):
-    """The run."""
-
-    seed: Seed
-    torch_threads: Threads
-    device: Annotated[str, AfterValidator(_device)]
-    precision: Literal["auto", "float32", "bfloat16"]
-    save_every: Weight
-    start_from: str = ""
-
-
-class Config(Section):
-    """All of a configuration of ``train.selfplay.ppo``."""
-
-    tables: list[TablesSection] = Field(min_length=1)
-    play: PlaySection
-    learn: LearnSection
-    values: ValuesSection
-    pool: MixedPoolSection
-    evaluation: EvaluationSection
-    run: MMDRunSection
-
-
-SMOKE = (
-    "play.tables=64", "learn.total_decisions=1500", "learn.minibatch=256", "evaluation.every=1000", "evaluation.games=8",
-    "pool.every=500", "run.save_every=0",
-)  # fmt: skip
 
 
 def kinds_of(sections: Sequence[TablesSection]) -> list[tuple[Variant, int]]:
@@ -140,6 +34,115 @@ def kinds_of(sections: Sequence[TablesSection]) -> list[tuple[Variant, int]]:
             for chosen in product(*given.values()):
                 found[variant(parse_variant(name), **dict(zip(given, chosen, strict=True))), table_size(seats)] = None
     return list(found)
+
+
+class TablesSection(Section):
+    """Tables of every combination of these; one network plays all."""
+
+    variants: tuple[VariantText, ...] = Field(default=("classic", "pascal"), min_length=1)
+    """Presets, or like box:calza=anyone."""
+    calza: tuple[str, ...] = ()
+    """off, on_turn, anyone (in YAML the word off needs quotes); []: as the variant has it."""
+    seats: tuple[Seats, ...] = Field(default=(2,), min_length=1)
+    """2 to 8."""
+    starting_dice: tuple[Dice, ...] = ()
+    """1 to 6; []: as the variant has it."""
+    dice: tuple[int, ...] = ()
+    """The dice of each seat, the opener first, for single rounds of one split; []: as games bring them."""
+
+    @model_validator(mode="after")
+    def _can_be(self) -> TablesSection:
+        """Every combination is a table."""
+        for v, seats in kinds_of([self]):
+            starting_dice(v, seats, self.dice or None)
+        return self
+
+
+class PlaySection(Section):
+    """How play is cut into batches."""
+
+    unit: Literal["rounds", "games"] = "rounds"
+    """Rounds, paid with continuation values, or games."""
+    tables: NumTables = 4096
+    """Tables that play a round (or game) for one batch."""
+    groups_per_batch: Count = 16
+    """Kinds of table in one batch, drawn anew each time."""
+    any_dice: Share = 0.5
+    """Share of games that begin with dice drawn from 1 to a full cup per seat."""
+    parts: NumTables = 1
+    """Parts of a batch, for as many workers; part of what the seed means."""
+
+
+class LearnSection(NetworkSection):
+    """PPO, or with ``kl`` above 0 magnetic mirror descent."""
+
+    critic_hidden: Widths = (128, 128)
+    """Widths of the critic, which sees all dice."""
+    clip: Rate = 0.2
+    """PPO's clip."""
+    kl: Weight = 0.0
+    """Weight of the distance to the last policy; 0: PPO."""
+    entropy: Weight = 0.1
+    """Weight of the entropy bonus at the start."""
+    final_entropy: Weight = 0.02
+    """Weight of the entropy bonus at the end."""
+    trace: Share = 0.95
+    """Trace decay of the advantage."""
+
+
+class ValuesSection(Section):
+    """The continuation values that rounds are paid with."""
+
+    hidden: Widths = (64, 64)
+    """Widths of their network."""
+    learning_rate: Rate = 1e-3
+    """Of their network, all the time."""
+
+
+class MixedPoolSection(Section):
+    """Whom the learner meets besides itself."""
+
+    share: Share = 0.0
+    """Share of games in which an opponent of the pool holds seats."""
+    learners: Literal["one", "some"] = "some"
+    """Seats that learn in them: one, or some, each with an even chance."""
+    every: Count = 1_000_000
+    """Decisions between two snapshots."""
+    size: Count = 10
+    """Newest snapshots that are drawn."""
+    scripted: tuple[str, ...] = ()
+    """Scripted agents in the pool; one that is named twice is drawn twice as often."""
+    scripted_share: Share = 0.2
+    """How often one of them is drawn."""
+
+
+class SelfPlayRunSection(RunSection):
+    """The run."""
+
+    device: Annotated[str, AfterValidator(_device)] = "auto"
+    """Where networks learn; auto: cuda if there is one, else cpu."""
+    precision: Literal["auto", "float32", "bfloat16"] = "auto"
+    """Of hidden layers; auto: bfloat16 where the CPU has tiles for it, else float32."""
+    start_from: str = ""
+    """The state.safetensors or training.safetensors of another run whose networks to begin with; none: new ones."""
+
+
+class Config(Section):
+    """All of a configuration of ``train.selfplay.ppo``."""
+
+    tables: tuple[TablesSection, ...] = Field(default=(TablesSection(),), min_length=1)
+    play: PlaySection = PlaySection()
+    learn: LearnSection = LearnSection()
+    values: ValuesSection = ValuesSection()
+    pool: MixedPoolSection = MixedPoolSection()
+    evaluation: EvaluationSection = EvaluationSection()
+    run: SelfPlayRunSection = SelfPlayRunSection()
+
+
+SMOKE = (
+    "play.tables=64", "learn.total_decisions=1500", "learn.minibatch=256", "evaluation.every=1000", "evaluation.games=8",
+    "pool.every=500", "run.save_every=0",
+)  # fmt: skip
 
 
 def groups_of(
@@ -161,7 +164,7 @@ def empty_groups(
 ) -> list[Tables]:  # fmt: skip
     """The tables of a configuration before their first deal, or of the kinds of these ``numbers`` alone."""
     met: dict[str, Any] = {"pool_share": pool.share, "many_learn": pool.learners == "some"} if pool else {}
-    kinds = list(dict.fromkeys((*kind, tuple(s.dice)) for s in sections for kind in kinds_of([s])))
+    kinds = list(dict.fromkeys((*kind, s.dice) for s in sections for kind in kinds_of([s])))
     each = max(1, play.tables // min(play.groups_per_batch, len(kinds)))
     chosen = kinds if numbers is None else [kinds[number] for number in numbers]
     return [Tables(v, seats, each, play.any_dice, rng, dice=dice or None, **met) for v, seats, dice in chosen]

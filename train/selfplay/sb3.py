@@ -24,21 +24,9 @@ from agents.learned.neural import network_inputs
 from perudo_env.adapters.sb3 import Sb3VecEnv
 from perudo_env.engine.variant import parse_variant
 from perudo_env.envs.vector import LearnerVectorEnv
-from train.core.config import (
-    Count,
-    NumTables,
-    Part,
-    Rate,
-    Seats,
-    Section,
-    Seed,
-    Share,
-    Threads,
-    VariantText,
-    Weight,
-    Widths,
-)
+from train.core.config import Count, NumTables, Part, Rate, Seats, Section, Share, VariantText, Weight, Widths
 from train.core.loop import Figures
+from train.core.sections import RunSection
 from train.core.state import (
     Arrays,
     adam_arrays,
@@ -61,25 +49,39 @@ from train.selfplay.pool import Average, SnapshotPool
 class GameSection(Section):
     """The table."""
 
-    variant: VariantText
-    num_seats: Seats
+    variant: VariantText = "marquoir:starting_dice=3"
+    """A preset, or like box:calza=anyone."""
+    num_seats: Seats = 2
+    """2 to 8."""
 
 
 class PPOSection(Section):
     """What MaskablePPO is told."""
 
-    total_decisions: Count
-    num_envs: NumTables
-    num_steps: Count
-    batch_size: Count
-    num_epochs: Count
-    learning_rate: Rate
-    clip_range: Rate
-    entropy: Weight
-    gamma: Share
-    gae_lambda: Share
-    hidden: Widths
-    average: Part
+    total_decisions: Count = 1_700_000
+    """Decisions of the learner; its opponents' come on top."""
+    num_envs: NumTables = 128
+    """Tables side by side in one process."""
+    num_steps: Count = 64
+    """Decisions per table between two updates."""
+    batch_size: Count = 2048
+    """Decisions of one optimiser step."""
+    num_epochs: Count = 4
+    """Passes over each batch of decisions."""
+    learning_rate: Rate = 1e-3
+    """At the start; falls linearly to a tenth."""
+    clip_range: Rate = 0.2
+    """PPO's clip."""
+    entropy: Weight = 0.02
+    """Weight of the entropy bonus."""
+    gamma: Share = 1.0
+    """Discount; a game is won or lost, time does not matter."""
+    gae_lambda: Share = 0.95
+    """Lambda of the generalised advantage."""
+    hidden: Widths = (128, 128)
+    """Widths of actor and critic."""
+    average: Part = 0.1
+    """How far back the averaged weights, which play, reach: a share of the run."""
 
     @model_validator(mode="after")
     def _has_spread(self) -> PPOSection:
@@ -95,38 +97,39 @@ class PPOSection(Section):
 class PoolSection(Section):
     """Whom the learner plays."""
 
-    every: Count
-    size: Count
-    latest_share: Share
-    scripted: list[str]
-    scripted_share: Share
+    every: Count = 80_000
+    """Decisions between two snapshots of the learner."""
+    size: Count = 12
+    """Newest snapshots that are drawn as opponents."""
+    latest_share: Share = 0.5
+    """Of learned opponents, how often the newest."""
+    scripted: tuple[str, ...] = ("odds", "threshold")
+    """Scripted agents in the pool; []: self-play alone."""
+    scripted_share: Share = 0.2
+    """How often a scripted one is drawn."""
 
 
 class JudgeSection(Section):
     """How often and how well its strength is measured."""
 
-    every: Count
-    games: Count
-    final_games: Count
-    baselines: list[str]
-
-
-class RunSection(Section):
-    """The run."""
-
-    seed: Seed
-    torch_threads: Threads
-    save_every: Weight
+    every: Count = 300_000
+    """Decisions between two points of the curve."""
+    games: Count = 400
+    """Games against each baseline, for a point of the curve."""
+    final_games: Count = 4000
+    """Games against each baseline, at the end."""
+    baselines: tuple[str, ...] = ("uniform", "odds", "threshold", "bluffer", "inference")
+    """Agents against which win shares are measured."""
 
 
 class Quickstart(Section):
     """All of ``configs/quickstart.yaml``."""
 
-    game: GameSection
-    ppo: PPOSection
-    pool: PoolSection
-    evaluation: JudgeSection
-    run: RunSection
+    game: GameSection = GameSection()
+    ppo: PPOSection = PPOSection()
+    pool: PoolSection = PoolSection()
+    evaluation: JudgeSection = JudgeSection()
+    run: RunSection = RunSection()
 
 
 SMOKE = (

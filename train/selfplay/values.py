@@ -8,6 +8,7 @@ Its answer is a distribution over who wins: values are returns in which the winn
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -65,7 +66,7 @@ class RoundStates:
 class ContinuationValues(torch.nn.Module):
     """Win chances and the spread of their change over a round, from a :class:`RoundStates`."""
 
-    def __init__(self, hidden: list[int], learning_rate: float) -> None:
+    def __init__(self, hidden: Sequence[int], learning_rate: float) -> None:
         super().__init__()
         self.network = MLP(NUM_INPUTS, hidden, MAX_SEATS + 1)
         self.optimizer = torch.optim.Adam(self.parameters(), lr=learning_rate, eps=1e-6)
