@@ -32,7 +32,7 @@ from perudo_env.engine.variant import RULE_TEXTS
 from perudo_env.game.files import check_writable
 from perudo_env.game.printing import printing
 from train.core.run import provenance
-from train.evaluate.benchmark_tasks import VERSION, Task, run_tasks
+from train.evaluate.benchmark_tasks import OPPONENTS, VERSION, Task, run_tasks
 from train.report.arena import distinct
 
 SEATS = (2, 3, 4, 6)
@@ -78,7 +78,7 @@ def tasks_of(benchmark: Benchmark) -> list[Task]:
             if dice == (1, 1) or (benchmark.scale == "quick" and (v, dice) in QUICK_ROUNDS)
         ]
     seats = SEATS if not benchmark.smoke else SEATS[:1]
-    cells = [(v, n, b) for n in reversed(seats) for b in reversed(registry.BASELINES) for v in presets]
+    cells = [(v, n, b) for n in reversed(seats) for b in reversed(OPPONENTS) for v in presets]
     return [
         *(Task("nash_conv", v, 2, dice=dice) for v, dice in rounds),
         *(Task("win_share", v, n, baseline=b, games=benchmark.games) for v, n, b in cells),
@@ -103,6 +103,7 @@ def run(benchmark: Benchmark, console: Console | None = None) -> tuple[dict[str,
     results = run_tasks(benchmark.agent, tasks_of(benchmark), folder, benchmark.scale, benchmark.workers, console)
     card = {
         "benchmark": VERSION, "scale": benchmark.scale, "agent": benchmark.agent, "games_per_cell": benchmark.games,
+        "opponents": OPPONENTS,
         **summary(results), "results": results, **provenance(),
         "machine": {
             "cpus": os.cpu_count(), "workers": benchmark.workers, "load_before": load and round(load[0], 1),
