@@ -78,7 +78,7 @@ def check_alone(wheel: Path, folder: Path) -> str:
     """Install a wheel in a new venv in ``folder`` and play there; returns what the probe printed."""
     venv.create(folder / "venv", with_pip=True)
     python = folder / "venv" / ("Scripts" if os.name == "nt" else "bin") / "python"
-    install = [python, "-m", "pip", "install", "--quiet", "-c", ROOT / "constraints.txt", wheel]
+    install: list[str | Path] = [python, "-m", "pip", "install", "--quiet", "-c", ROOT / "constraints.txt", wheel]
     _run(install, folder, "the wheel cannot be installed")
     return _run([python, "-c", PROBE], folder, "perudo_env does not work alone")
 

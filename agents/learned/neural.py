@@ -7,8 +7,9 @@ A checkpoint folder has ``policy.json`` (what it is, for which tables, how it wa
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from hashlib import sha256
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -17,10 +18,11 @@ from safetensors.numpy import load, save
 
 from agents.core.checkpoint import WEIGHTS, read_about, read_weights, write_checkpoint
 from agents.core.features import bid_chances
+from agents.core.switches import Known, known_to, known_today, num_bits, unknown_in, variant_then, widened
 from agents.learned import relative
 from perudo_env.engine.actions import num_actions
 from perudo_env.engine.observation import Layout, layout
-from perudo_env.engine.variant import Variant, as_variant, parse_variant
+from perudo_env.engine.variant import Variant, as_variant
 from perudo_env.policy import Int8Array, SampledPolicy
 
 Float32Array = npt.NDArray[np.float32]
@@ -105,12 +107,24 @@ class RelativePolicy(SampledPolicy):
 INPUTS: dict[str, type[MLPPolicy] | type[RelativePolicy]] = {"observation": MLPPolicy, "relative": RelativePolicy}
 
 
-def _shape_of(inputs: str, variant: Variant, num_seats: int) -> tuple[str, int, int]:
-    """The hash of what a network is fed at a table, and how many inputs and outputs it has."""
+class _Shape(NamedTuple):
+    """What a network is fed at a table, and answers."""
+
+    digest: str  # of the names and shapes of its inputs
+    num_inputs: int
+    switches_at: int  # where among them the switches begin
+    num_outputs: int
+
+
+def _shape_of(inputs: str, variant: Variant, num_seats: int, known: Known) -> _Shape:
+    """The shape of a network that knows these switches."""
+    bits, later = num_bits(known), num_bits(known_today()) - num_bits(known)
     if inputs == "relative":
-        return relative.hash_of_inputs(), relative.NUM_INPUTS, relative.NUM_CELLS
+        digest = relative.hash_of_inputs(bits)
+        return _Shape(digest, relative.NUM_INPUTS - later, relative.SWITCHES_AT, relative.NUM_CELLS)
     lay = layout(num_seats, variant.max_quantity(num_seats))
-    return lay.hash, input_size(lay), num_actions(lay.max_quantity)
+    digest = sha256(repr({**lay.shapes, "switches": (bits,)}).encode()).hexdigest()[:12]
+    return _Shape(digest, input_size(lay) - later, lay.slices["switches"].start, num_actions(lay.max_quantity))
 
 
 def save_policy(
@@ -129,7 +143,8 @@ def save_policy(
         "inputs": inputs,
         "variants": [str(v) for v in variants],
         "seats": seats,
-        "layout": _shape_of(inputs, variants[0], seats[0])[0],
+        "switches": known_today(),
+        "layout": _shape_of(inputs, variants[0], seats[0], known_today()).digest,
         **made,
     }
     write_checkpoint(folder, save({name: np.ascontiguousarray(array) for name, array in weights.items()}), about, card)
@@ -156,29 +171,35 @@ def _read(folder: Path, variant: Variant, num_seats: int) -> MLPPolicy | Relativ
     inputs = about.get("inputs")
     if not isinstance(inputs, str) or inputs not in INPUTS:
         raise ValueError(f"{folder} has inputs {inputs!r}: this version knows {', '.join(INPUTS)}")
+    known = known_to(about, folder)
+    if unknown_in(variant, known):
+        raise ValueError(
+            f"{folder} was trained before there was {', '.join(unknown_in(variant, known))}: it plays without"
+        )
     if not _trained_for(folder, about, variant, num_seats):
         trained, seats = about["variants"], about["seats"]
         raise ValueError(
             f"{folder} was trained for {', '.join(trained)} with {seats} seats, not for {variant} with {num_seats}"
         )
-    layout_hash, num_inputs, num_outputs = _shape_of(inputs, variant, num_seats)
-    if about.get("layout") != layout_hash:
+    shape = _shape_of(inputs, variant, num_seats, known)
+    if about.get("layout") != shape.digest:
         raise ValueError(
-            f"{folder} was trained on observation layout {about.get('layout')!r}; this version has {layout_hash!r}"
+            f"{folder} was trained on observation layout {about.get('layout')!r}; this version has {shape.digest!r}"
         )
     content, path = read_weights(folder, about), folder / WEIGHTS
     try:
         weights = load(content)
     except (SafetensorError, KeyError, TypeError, ValueError) as error:
         raise ValueError(f"{path} is not a safetensors file that can be read: {error}") from error
-    _check_shapes(path, weights, num_inputs, num_outputs)
+    _check_shapes(path, weights, shape.num_inputs, shape.num_outputs)
+    weights["layers.0.weight"] = widened(weights["layers.0.weight"], shape.switches_at, known)
     return INPUTS[inputs](weights)
 
 
 def _trained_for(folder: Path, about: Mapping[str, Any], variant: Variant, num_seats: int) -> bool:
-    return variant in map(parse_variant, _list_of(folder, about, "variants", str)) and num_seats in _list_of(
-        folder, about, "seats", int
-    )
+    variants, seats = _list_of(folder, about, "variants", str), _list_of(folder, about, "seats", int)
+    known = known_to(about, folder)
+    return num_seats in seats and any(variant == variant_then(text, known) for text in variants)
 
 
 def _list_of(folder: Path, about: Mapping[str, Any], key: str, kind: type) -> list[Any]:

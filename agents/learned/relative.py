@@ -13,6 +13,7 @@ logit per cell; the legal actions of a cell share its probability equally. Up to
 from __future__ import annotations
 
 from functools import cache
+from hashlib import sha256
 from math import prod
 from typing import NamedTuple
 
@@ -57,6 +58,7 @@ NUM_INPUTS = int(_STARTS[-1])
 (
     _HAND, _LEGAL, _STANDING, _HOLDS, _EXACTLY, _CHANCES, _HISTORY, _DICE, _MARKS, _HIGHEST, _FLAGS, _ALIVE, _TOTALS, _SWITCHES,
 ) = (int(s) for s in _STARTS[:-1])  # fmt: skip
+SWITCHES_AT = _SWITCHES  # where the block of the switches begins
 _MOST_DICE = 36.0
 
 _NAMES = [block.name for block in LAYOUT]
@@ -241,8 +243,7 @@ def pick_rows(
 
 
 @cache
-def hash_of_inputs() -> str:
-    """A short digest of the names and shapes of all inputs, for checkpoints to compare."""
-    from hashlib import sha256
-
-    return sha256(repr((_BLOCKS, ROWS, BELOW, NUM_CELLS)).encode()).hexdigest()[:12]
+def hash_of_inputs(switch_bits: int = _NUM_SWITCH_BITS) -> str:
+    """A short digest of the names and shapes of all inputs, for checkpoints to compare; theirs may know fewer switches."""
+    blocks = {**_BLOCKS, "switches": (switch_bits,)}
+    return sha256(repr((blocks, ROWS, BELOW, NUM_CELLS)).encode()).hexdigest()[:12]

@@ -5,6 +5,7 @@ Tables are kept as ``.npz`` files of plain numbers, read with ``allow_pickle=Fal
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Sequence
 from importlib import import_module
 from pathlib import Path
@@ -18,6 +19,7 @@ import numpy.typing as npt
 from agents.core.checkpoint import read_about
 from agents.core.features import layout_of
 from agents.core.npz import Arrays, reading
+from agents.core.switches import known_to, known_today, variant_then
 from agents.tabular.public_tree import HAND_BASE, NO_BID, Graph, PublicTree, descend, hand_numbers
 from agents.tabular.suffixes import SuffixGraph, bid_ranks, follow, suffix_graph, suffix_sizes
 from perudo_env.engine.actions import CALZA, DUDO, FIRST_BID, PASS
@@ -25,17 +27,19 @@ from perudo_env.engine.jit import kernel
 from perudo_env.engine.observation import Layout, switch_slices
 from perudo_env.engine.variant import (
     MAX_FACES,
+    SWITCHES,
     Variant,
     as_variant,
-    parse_variant,
     switch_code,
     switch_values,
 )
-from perudo_env.game.files import writing
+from perudo_env.game.files import parse_json, writing
 from perudo_env.policy import Int8Array, Policy, SampledPolicy, UniformPolicy
 
 TABLE = "a table of a solved round"
 EXACT = Path(__file__).parents[1] / "checkpoints" / "exact"
+# switches on which no round depends, beyond its dice; a new switch is taken for one on which it does
+_ELSEWHERE = ("starting_dice", "palifico", "max_bid", "dice_counts", "first_player", "rounds")
 _COMMON = ("num_faces", "calza", "paco_bids", "pacos_wild")  # switches on which any round depends
 _CALZA = _COMMON.index("calza")
 _ORDINARY = ("raise_rule", "paco_open")  # and those that a palifico round sets aside
@@ -87,7 +91,7 @@ class RoundTable:
         arrays = {
             "first": self.weights[0], "second": self.weights[1], "dice": np.array(t.dice), "palifico": np.array(t.palifico),
             "total": np.array(t.total), "variant": np.array(str(t.variant)), "bracket": np.array(self.bracket or (np.nan, np.nan)),
-            "recall": np.array(self.recall or 0),
+            "recall": np.array(self.recall or 0), "switches": np.array(json.dumps(known_today())),
         }  # fmt: skip
         # NumPy's own way to compress leaves these files a third larger
         with writing(path) as whole, ZipFile(whole, "w", ZIP_BZIP2) as file:
@@ -119,7 +123,13 @@ def _are_weights(w: npt.NDArray[np.floating[Any]]) -> bool:
 
 def _tree_in(file: Arrays) -> PublicTree:
     dice, palifico, total = file.read("dice", (2,)), file.read("palifico", kinds="b"), file.read("total")
-    return PublicTree(parse_variant(file.text("variant")), dice.tolist(), bool(palifico), int(total))
+    return PublicTree(_variant_in(file), dice.tolist(), bool(palifico), int(total))
+
+
+def _variant_in(file: Arrays) -> Variant:
+    """The rules that a round was solved under; at the defaults of switches that came later."""
+    about = {"switches": parse_json(file.text("switches"))} if "switches" in file else {}
+    return variant_then(file.text("variant"), known_to(about, "it"))
 
 
 def _sizes(tree: PublicTree, recall: int | None) -> tuple[int, int]:
@@ -339,10 +349,14 @@ def _shared(path: Path) -> RoundTable:
 def _holds(path: Path, variant: Variant) -> bool:
     """Whether the table of a file may hold under the switches of a variant, without reading its weights."""
     with reading(path, TABLE) as file:
-        solved, palifico = parse_variant(file.text("variant")), bool(file.read("palifico", kinds="b"))
-    ours, theirs = _round_switches(variant), _round_switches(solved)
-    common = len(_COMMON)
-    return ours[:common] == theirs[:common] and (palifico or ours == theirs)
+        solved, palifico = _variant_in(file), bool(file.read("palifico", kinds="b"))
+    return _rules(variant, palifico) == _rules(solved, palifico)
+
+
+def _rules(variant: Variant, palifico: bool) -> dict[str, Any]:
+    """All that a round depends on, but for its dice. Of two seats only one may call Calza, asked apart or not."""
+    set_aside = _ELSEWHERE + _ORDINARY if palifico else _ELSEWHERE
+    return {s: getattr(variant, s) for s in SWITCHES if s not in set_aside} | {"calza": variant.calza != "off"}
 
 
 def exact_policy(

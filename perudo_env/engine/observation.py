@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cache
-from hashlib import sha256
 from math import prod
 
 import numpy as np
@@ -71,12 +70,6 @@ class Layout:
     def get(self, observations: np.ndarray, name: str) -> np.ndarray:
         """A block of ``(..., size)`` observations, reshaped to ``(..., *block shape)``; a view where NumPy can."""
         return observations[..., self.slices[name]].reshape(*observations.shape[:-1], *self.shapes[name])
-
-    @property
-    def hash(self) -> str:
-        """A short digest of the names and places of all blocks, for checkpoints to compare."""
-        text = ";".join(f"{b.name}{self.shapes[b.name]}{b.says}" for b in LAYOUT)
-        return sha256(text.encode()).hexdigest()[:12]
 
 
 @cache

@@ -17,8 +17,8 @@ from agents.learned.neural import save_policy
 from perudo_env.engine.actions import DUDO, FIRST_BID
 from train.__main__ import main as command
 from train.core.state import module_arrays
-from train.evaluate.benchmark import Benchmark, tasks_of
-from train.evaluate.benchmark_tasks import PARTS
+from train.evaluate.benchmark import Benchmark, run, tasks_of
+from train.evaluate.benchmark_tasks import OPPONENTS, PARTS, play_digest
 from train.evaluate.watch import Guard
 from train.report.benchmark import mean_return, run
 from train.selfplay.networks import MLP
@@ -131,7 +131,7 @@ def test_every_command_takes_all_forms_of_an_agent(
     assert command(["exploitability", "--agent", agent, "--dice", "1", "1"]) == 0
     assert command(["benchmark", agent, "--smoke", "--workers", "1", "--out", str(tmp_path / "bench")]) == 0
     card = json.loads((tmp_path / "bench" / "benchmark.json").read_text(encoding="utf-8"))
-    assert card["cells_played"] == card["cells"] == len(agents.BASELINES)
+    assert card["cells_played"] == card["cells"] == len(card["opponents"]) == 5
     stated = re.search(r"NashConv ([\d.]+)", capsys.readouterr().out)
     assert stated is not None
     assert float(stated[1]) == pytest.approx(card["results"][0]["nash_conv"], abs=1e-6)
@@ -160,6 +160,14 @@ def test_the_full_card_is_what_its_version_says() -> None:
         assert sum(t.kind == "nash_conv" for t in tasks) == rounds
     assert {t.dice for t in full if t.kind == "nash_conv"} == {(1, 1), (2, 1), (1, 2)}
     assert len({t.name for t in full}) == len(full)
+
+
+def test_its_opponents_are_its_own(monkeypatch: pytest.MonkeyPatch) -> None:
+    """New scripted agents do not enter perudo-bench v0, and those in it play as they did."""
+    before = tasks_of(Benchmark("odds"))
+    monkeypatch.setattr(agents, "BASELINES", {"newcomer": f"{HERE}:uniform", **agents.BASELINES})
+    assert tasks_of(Benchmark("odds")) == before
+    assert {agent: play_digest(agent) for agent in OPPONENTS} == OPPONENTS
 
 
 def test_an_agent_that_breaks_the_rules_gets_its_card(tmp_path: Path) -> None:

@@ -20,6 +20,7 @@ import numpy as np
 from rich.console import Console
 from torch.utils.tensorboard import SummaryWriter
 
+from agents.core.switches import known_today
 from perudo_env.game.files import written
 from train.core.config import C, load_config
 from train.core.options import Training
@@ -228,7 +229,13 @@ class Loop:
         save_state(
             self.folder / STATE,
             arrays,
-            {"trainer": about, "seconds": self.seconds, "next_point": self.next_point, "rows": rows},
+            {
+                "trainer": about,
+                "seconds": self.seconds,
+                "next_point": self.next_point,
+                "rows": rows,
+                "switches": known_today(),
+            },
         )
 
     def _point(self, board: SummaryWriter, figures: Figures) -> None:

@@ -24,7 +24,7 @@ import tyro
 import agents as registry
 from perudo_env.engine.variant import RULE_TEXTS
 from train.core.options import AgentOption, Smoke, Workers
-from train.evaluate.benchmark_tasks import VERSION, Task
+from train.evaluate.benchmark_tasks import OPPONENTS, VERSION, Task
 
 SEATS = (2, 3, 4, 6)
 SPLITS = ((1, 1), (2, 1), (1, 2))
@@ -67,7 +67,7 @@ def tasks_of(benchmark: Benchmark) -> list[Task]:
             if dice == (1, 1) or (benchmark.scale == "quick" and (v, dice) in QUICK_ROUNDS)
         ]
     seats = SEATS if not benchmark.smoke else SEATS[:1]
-    cells = [(v, n, b) for n in reversed(seats) for b in reversed(registry.BASELINES) for v in presets]
+    cells = [(v, n, b) for n in reversed(seats) for b in reversed(OPPONENTS) for v in presets]
     return [
         *(Task("nash_conv", v, 2, dice=dice) for v, dice in rounds),
         *(Task("win_share", v, n, baseline=b, games=benchmark.games) for v, n, b in cells),

@@ -11,6 +11,7 @@ import traceback
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from dataclasses import asdict, dataclass
+from hashlib import sha256
 from pathlib import Path
 from statistics import median
 from typing import Any
@@ -20,6 +21,7 @@ from rich.console import Console
 
 import agents as registry
 from perudo_env.engine.batch import Batch
+from perudo_env.engine.variant import RULE_TEXTS
 from perudo_env.engine.variant import variant as find_variant
 from perudo_env.game.files import make_folder, parse_json, write_text, written
 from perudo_env.policy import Policy, UniformPolicy
@@ -30,6 +32,14 @@ from train.evaluate.watch import Guard
 
 VERSION = "perudo-bench v0"
 SEED = 20260101  # part of the version: the same dice and line-ups for everybody
+OPPONENTS = {
+    "uniform": "2a8925eaa486", "odds": "69769e3d8a56", "threshold": "a110d0a0cd24", "bluffer": "c3226c4ab03d",
+    "inference": "376d099254e1",
+}  # fmt: skip
+"""Who is played against, part of the version as well, whatever agents there come to be: each with the digest of its play.
+
+An agent that plays differently is another opponent: it needs another name, or the benchmark another version.
+"""
 LATENCY_POSITIONS = 200
 PARTS = "parts.jsonl"  # finished parts, to go on from
 
@@ -86,6 +96,22 @@ def _win_share(policy: Policy, task: Task) -> dict[str, Any]:
         "win_share": share.value, "low": share.low, "high": share.high, "fair": 1 / task.seats, "decisions": guard.decisions,
         "illegal": guard.illegal, "seconds": round(guard.seconds, 4), "cpu_seconds": round(guard.cpu_seconds, 4),
     }  # fmt: skip
+
+
+def play_digest(agent: str) -> str:
+    """A digest of what an agent would do in positions of random play, at tables of every preset."""
+    found = sha256()
+    for v, seats in ((v, seats) for v in RULE_TEXTS for seats in (2, 4)):
+        policy, batch = registry.make(agent, v, seats), Batch(v, seats, 4, SEED)
+        for _ in range(8):
+            rows = np.flatnonzero(~batch.is_over)
+            if rows.size:
+                # in whole thousandths, the same on every processor
+                found.update(
+                    (1000 * policy.probs(batch.observe(rows), batch.masks(rows)) + 0.25).astype("<i2").tobytes()
+                )
+            batch.play_random(1)
+    return found.hexdigest()[:12]
 
 
 def _latency(policy: Policy, task: Task) -> dict[str, Any]:

@@ -22,10 +22,10 @@ from train.core.loop import Figures, Loop, Trainer, run_command
 from train.core.options import Training, Where
 from train.core.run import write_csv
 from train.core.sections import EvaluationSection, TableSection
-from train.core.state import load_module, load_state, under_prefix
+from train.core.state import load_module, under_prefix
 from train.evaluate.curve import check_evaluation, judge_agent
 from train.selfplay import distil, options, ppo, sb3
-from train.selfplay.checkpoint import write_checkpoint
+from train.selfplay.checkpoint import starting_networks, write_checkpoint
 from train.selfplay.options import kinds_of
 from train.selfplay.pool import check_agents
 
@@ -58,7 +58,7 @@ def train_ppo(config: options.Config, folder: Path, console: Console, backend: B
         check_agents(config.pool.scripted, kinds_of(config.tables))
     trainer = ppo.MMD(config, backend)
     if config.run.start_from:
-        trainer.start_from(load_state(Path(config.run.start_from))[0])
+        trainer.start_from(starting_networks(Path(config.run.start_from)))
     final = judged_run(trainer, config, folder, console)
     write_checkpoint(
         folder / "checkpoint", "PPO and magnetic mirror descent", kinds_of(config.tables), trainer.weights(),
@@ -72,7 +72,7 @@ def train_distil(config: distil.Config, folder: Path, console: Console) -> Figur
     check_evaluation(config.evaluation)
     trainer = distil.Distiller(config)
     if config.run.start_from:
-        load_module(trainer.student, under_prefix("average", load_state(Path(config.run.start_from))[0]))
+        load_module(trainer.student, under_prefix("average", starting_networks(Path(config.run.start_from))))
     final = judged_run(trainer, config, folder, console)
     write_checkpoint(
         folder / "checkpoint", f"A network taught by {config.teacher.agent}", kinds_of(config.tables), trainer.weights(),

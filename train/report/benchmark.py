@@ -16,7 +16,7 @@ from rich.table import Table
 from perudo_env.game.files import check_writable, write_text
 from train.core.run import provenance
 from train.evaluate.benchmark import Benchmark, check, tasks_of
-from train.evaluate.benchmark_tasks import VERSION, run_tasks
+from train.evaluate.benchmark_tasks import OPPONENTS, VERSION, run_tasks
 from train.evaluate.standings import distinct
 from train.evaluate.statistics import Estimate, mean_of
 from train.report import page
@@ -216,7 +216,7 @@ def run(benchmark: Benchmark) -> int:
     results = run_tasks(benchmark.agent, tasks_of(benchmark), folder, benchmark.scale, benchmark.workers, console)
     card = {
         "benchmark": VERSION, "scale": benchmark.scale, "agent": benchmark.agent, "games_per_cell": benchmark.games,
-        **summary(results), "results": results, **provenance(),
+        "opponents": OPPONENTS, **summary(results), "results": results, **provenance(),
         "machine": {
             "cpus": os.cpu_count(), "workers": benchmark.workers, "load_before": load and round(load[0], 1),
             "seconds_of_last_process": round(time.monotonic() - begun, 1), "cpu_seconds": round(sum(r["task_cpu_seconds"] for r in results), 1),

@@ -1,4 +1,4 @@
-"""The checkpoint that a trainer leaves, with its card: how it was made and what was measured."""
+"""The checkpoint that a trainer leaves, with its card, and the networks of one that another trainer begins with."""
 
 from __future__ import annotations
 
@@ -8,10 +8,13 @@ from typing import Any
 
 import numpy.typing as npt
 
+from agents.core.switches import known_to, known_today, widened
+from agents.learned import relative
 from agents.learned.neural import save_policy
 from perudo_env.engine.variant import Variant
 from train.core.run import provenance
-from train.core.state import Arrays, save_state, weights_hash
+from train.core.state import Arrays, load_state, save_state, weights_hash
+from train.selfplay import values
 
 
 def write_checkpoint(
@@ -39,4 +42,20 @@ def write_checkpoint(
     }  # fmt: skip
     save_policy(folder, weights, variants, seats, made, card, inputs=inputs)
     if networks is not None:
-        save_state(folder / "training.safetensors", networks, {"decisions": decisions})
+        save_state(folder / "training.safetensors", networks, {"decisions": decisions, "switches": known_today()})
+
+
+def starting_networks(path: Path) -> Arrays:
+    """The networks of another run's state (``run.start_from``), widened where they know fewer switches than this version.
+
+    Raises ``ValueError`` for a file that holds no state.
+    """
+    arrays, about = load_state(path)
+    known = known_to(about, path)
+    places = dict.fromkeys(("actor", "average", "critic"), relative.SWITCHES_AT) | {
+        "values.network": values.SWITCHES_AT
+    }
+    first_layers = {f"{network}.layers.0.weight": start for network, start in places.items()}
+    return arrays | {
+        name: widened(arrays[name], start, known) for name, start in first_layers.items() if name in arrays
+    }

@@ -23,6 +23,7 @@ from train.selfplay.networks import MLP
 FloatArray = npt.NDArray[np.float64]
 _SWITCHES = encode_switches(Variant()).size
 NUM_INPUTS = MAX_SEATS * (MAX_STARTING_DICE + 1) + 1 + MAX_SEATS + _SWITCHES
+SWITCHES_AT = NUM_INPUTS - _SWITCHES  # where the bits of the switches begin
 _OUT = -1e9
 
 
@@ -47,7 +48,7 @@ class RoundStates:
         inputs[:, at + MAX_SEATS] = states["is_palifico"]
         alive = (self.dice > 0).sum(axis=1)
         inputs[np.arange(batch), at + MAX_SEATS + alive] = 1
-        inputs[:, -_SWITCHES:] = encode_switches(variant)
+        inputs[:, SWITCHES_AT:] = encode_switches(variant)
         self.inputs = inputs
 
     def by_seat(self, by_place: FloatArray) -> FloatArray:
