@@ -9,19 +9,11 @@ from typing import Any
 import numpy as np
 
 from perudo_env.engine.actions import ACTIONS, FIRST_BID, PASS, Action, Bid, to_id
-from perudo_env.engine.batch import (
-    Int8Array,
-    act_row,
-    deal_row,
-    open_row,
-    seeds_from,
-    start_row,
-    starting_dice,
-    step_row,
-)
+from perudo_env.engine.batch import Int8Array, seeds_from, starting_dice
 from perudo_env.engine.clauses import IllegalActionError, action_id
 from perudo_env.engine.jit import direct
 from perudo_env.engine.observation import encode_switches
+from perudo_env.engine.rows import act_row, deal_row, open_row, start_row, step_row
 from perudo_env.engine.state import NOBODY, STATE, copied
 from perudo_env.engine.variant import Variant, as_variant, check_total, table_size, whole
 from perudo_env.game import notation

@@ -9,18 +9,10 @@ from typing import Any
 import numpy as np
 
 from perudo_env.engine.actions import ACTIONS, Action, Bid, num_actions
-from perudo_env.engine.batch import (
-    Int8Array,
-    check_max_rounds,
-    mask_row,
-    observe_row,
-    reason_row,
-    returns_row,
-    start_row,
-    starting_dice,
-)
+from perudo_env.engine.batch import Int8Array, check_max_rounds, starting_dice
 from perudo_env.engine.jit import announce_compilation
 from perudo_env.engine.observation import encode_switches, layout
+from perudo_env.engine.rows import mask_row, observe_row, reason_row, returns_row, start_row
 from perudo_env.engine.rules import Reason, Reward
 from perudo_env.engine.state import NOBODY, Phase, new_states
 from perudo_env.engine.variant import Variant, is_whole
