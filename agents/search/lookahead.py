@@ -20,7 +20,8 @@ from agents.scripted.beliefs import FIRST_HAND, HANDS
 from agents.search.hand_beliefs import FloatArray, HandBeliefs, IntArray
 from perudo_env.engine.actions import CALZA, DUDO, PACO, PASS, bid_id
 from perudo_env.engine.jit import kernel
-from perudo_env.engine.rules import apply, dice_in_play, round_return
+from perudo_env.engine.rounds import apply, round_return
+from perudo_env.engine.rules import dice_in_play
 from perudo_env.engine.state import copied
 from perudo_env.game.asking import ask, places
 from perudo_env.policy import Policy

@@ -21,7 +21,8 @@ from agents.core.features import layout_of, read_all
 from agents.search.hand_beliefs import FloatArray, HandBeliefs, IntArray
 from agents.search.lookahead import Effort, Lookahead, Pay, round_pay
 from perudo_env.engine.actions import CALZA, DUDO, FIRST_BID, PASS, quantity_of
-from perudo_env.engine.batch import Batch, deal_row, open_row
+from perudo_env.engine.batch import Batch
+from perudo_env.engine.rows import deal_row, open_row
 from perudo_env.engine.state import Phase
 from perudo_env.engine.variant import MAX_STARTING_DICE, Variant, as_variant, highest_quantity, table_size
 from perudo_env.game.asking import ask_probs

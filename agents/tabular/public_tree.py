@@ -21,8 +21,9 @@ import numpy as np
 import numpy.typing as npt
 
 from perudo_env.engine.actions import CALZA, DUDO, FIRST_BID, face_of, num_actions, quantity_of
-from perudo_env.engine.batch import deal_row, mask_row, open_row, start_row, starting_dice
+from perudo_env.engine.batch import starting_dice
 from perudo_env.engine.jit import kernel
+from perudo_env.engine.rows import deal_row, mask_row, open_row, start_row
 from perudo_env.engine.rules import matches
 from perudo_env.engine.state import Phase, new_states
 from perudo_env.engine.variant import MAX_FACES, Variant, check_total

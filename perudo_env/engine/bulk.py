@@ -9,7 +9,8 @@ from perudo_env.engine.jit import kernel
 from perudo_env.engine.legal import LegalBids, count_legal, nth_action, read_mask
 from perudo_env.engine.observation import encode
 from perudo_env.engine.rng import below, mix, next_seed
-from perudo_env.engine.rules import Reason, apply, final_return, start_game, why_illegal
+from perudo_env.engine.rounds import apply, final_return, start_game
+from perudo_env.engine.rules import Reason, why_illegal
 from perudo_env.engine.state import Phase
 
 

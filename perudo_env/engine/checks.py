@@ -8,7 +8,8 @@ import numpy as np
 
 from perudo_env.engine.actions import FIRST_BID, PASS, num_actions
 from perudo_env.engine.jit import kernel
-from perudo_env.engine.rules import Reason, apply, start_round, why_illegal
+from perudo_env.engine.rounds import apply, start_round
+from perudo_env.engine.rules import Reason, why_illegal
 from perudo_env.engine.state import NOBODY, STATE, Phase, RoundEnd, copied
 from perudo_env.engine.variant import MAX_FACES, SWITCHES, highest_quantity, switch_values
 

@@ -11,7 +11,7 @@ from pettingzoo import AECEnv
 
 from perudo_env.engine.clauses import IllegalActionError, action_id
 from perudo_env.engine.rng import next_seed
-from perudo_env.engine.rules import round_return
+from perudo_env.engine.rounds import round_return
 from perudo_env.engine.variant import Variant, as_variant, table_size
 from perudo_env.envs.arguments import ELIMINATIONS, ILLEGAL, REWARDS, one_of
 from perudo_env.envs.window import Canvas

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 TOLERANCE = 1e-6  # how far from 1 a row of probabilities may sum (float32 policies)
 
 Int8Array = npt.NDArray[np.int8]
-Position = Callable[[int], str]
+Place = Callable[[int], str]
 """Tells the information state of a row of what was asked."""
 
 
@@ -43,7 +43,7 @@ def ask(
     observations: Int8Array,
     masks: Int8Array,
     rng: np.random.Generator,
-    position: Position | None = None,
+    position: Place | None = None,
 ) -> npt.NDArray[np.int64]:
     """What ``policy`` chooses, int64 ``(batch,)``; raises ``AnswerError`` unless each is a legal action id."""
     shown = masks.copy()  # the agent may write into its own
@@ -61,7 +61,7 @@ def ask(
 
 
 def ask_probs(
-    policy: Policy, observations: Int8Array, masks: Int8Array, position: Position | None = None
+    policy: Policy, observations: Int8Array, masks: Int8Array, position: Place | None = None
 ) -> npt.NDArray[np.float64]:
     """What ``policy`` states, float64 ``(batch, num_actions)``.
 
@@ -136,19 +136,19 @@ def _fault(probs: npt.NDArray[np.float64], mask: Int8Array) -> str:
     return f"its probabilities sum to {probs.sum():.9g}, not 1"
 
 
-def _placed(error: AnswerError, position: Position | None) -> AnswerError:
+def _placed(error: AnswerError, position: Place | None) -> AnswerError:
     """The error with its place; who was asked inside of another question knows it best."""
     if error.position is None and position is not None:
         error.position = position(error.row)
     return error
 
 
-def places(batch: Batch, rows: npt.NDArray[Any]) -> Position:
+def places(batch: Batch, rows: npt.NDArray[Any]) -> Place:
     """The position of each of ``rows`` of a batch, for :func:`ask`."""
     return lambda k: f"the information state {infostate(batch, int(rows[k]))!r}"
 
 
-def seen_by(game: Game, seat: int) -> Position:
+def seen_by(game: Game, seat: int) -> Place:
     """The position of a seat of a game, for :func:`ask`."""
     return lambda _: f"the information state {game.infostate_key(seat)!r}"
 

@@ -3,38 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
 import numpy as np
 
-from perudo_env.engine.actions import ACTIONS, FIRST_BID, PASS, Action, Bid, num_actions, to_id
-from perudo_env.engine.batch import (
-    Int8Array,
-    act_row,
-    check_max_rounds,
-    deal_row,
-    mask_row,
-    observe_row,
-    open_row,
-    reason_row,
-    returns_row,
-    seeds_from,
-    start_row,
-    starting_dice,
-    step_row,
-)
+from perudo_env.engine.actions import ACTIONS, FIRST_BID, PASS, Action, Bid, to_id
+from perudo_env.engine.batch import Int8Array, seeds_from, starting_dice
 from perudo_env.engine.clauses import IllegalActionError, action_id
-from perudo_env.engine.jit import announce_compilation, direct
-from perudo_env.engine.observation import encode_switches, layout
-from perudo_env.engine.rules import Reason, Reward
-from perudo_env.engine.state import NOBODY, STATE, Phase, copied, new_states
-from perudo_env.engine.variant import Variant, as_variant, check_total, is_whole, shown, table_size, whole
+from perudo_env.engine.jit import direct
+from perudo_env.engine.observation import encode_switches
+from perudo_env.engine.rows import act_row, deal_row, open_row, start_row, step_row
+from perudo_env.engine.state import NOBODY, STATE, copied
+from perudo_env.engine.variant import Variant, as_variant, check_total, shown, table_size, whole
 from perudo_env.game import notation
-from perudo_env.game.clauses import explain
-from perudo_env.game.events import Event, Hands, all_faces, faces, roll_offs, round_end, round_started, said
+from perudo_env.game.events import Event, Hands, all_faces, roll_offs, round_end, round_started, said
 from perudo_env.game.notation import NotationError, RoundText, Setting
+from perudo_env.game.position import Position, as_hands, check_faces, check_position, listed
 
 _INT8 = np.dtype(np.int8)  # an array is made sooner of a dtype than of its name
 
@@ -49,26 +34,7 @@ def _step_row() -> Callable[..., int]:
     return direct(step_row, np.zeros(1, STATE), 0, 0, encode_switches(Variant()), mask, mask)
 
 
-@dataclass(frozen=True)
-class View:
-    """What one seat may see, in words: the same facts as its observation."""
-
-    viewer: int
-    variant: Variant
-    num_seats: int
-    hand: tuple[int, ...]
-    dice: tuple[int | None, ...]  # dice left per seat; None where the variant hides them
-    alive: tuple[bool, ...]
-    round: int
-    opener: int
-    palifico: bool
-    bids: tuple[tuple[int, Bid], ...]  # (seat, bid) of this round, in order
-    seat: int | None  # seat to act; None when the game is over
-    in_calza_window: bool
-    legal_actions: tuple[Action, ...]  # of the viewer: empty unless it is to act
-
-
-class Game:
+class Game(Position):
     """One game of Perudo at a table of ``num_seats``.
 
     ``seed`` (0 to 2**64 - 1) fixes all dice; None draws one. ``dice`` are unequal starting dice per seat, 0 for a seat
@@ -95,12 +61,7 @@ class Game:
         self._begin_round()
 
     def _set_up(self, variant: Variant, num_seats: int, total: int, max_rounds: int | None) -> None:
-        announce_compilation(start_row)
-        self.variant, self.num_seats = variant, num_seats
-        self.states = new_states(variant, num_seats, total, check_max_rounds(max_rounds))
-        self.layout = layout(num_seats, variant.max_quantity(num_seats))
-        self.num_actions = num_actions(self.layout.max_quantity)
-        self._switches = encode_switches(variant)
+        Position.__init__(self, variant, num_seats, total, max_rounds)
         # The history: the record as each round began (after the last one: as it ended), and the (seat, action id) pairs of each.
         self._starts: list[bytes] = []
         self._played: list[list[tuple[int, int]]] = []
@@ -125,19 +86,14 @@ class Game:
         full table. Raises ``ValueError`` for a position that cannot be and ``IllegalActionError`` for an illegal bid.
         """
         variant = as_variant(variant)
-        given = _as_hands(hands)
+        given = as_hands(hands)
         num_seats = table_size(len(given))
-        _check_position(variant, given, opener, palifico)
+        check_position(variant, given, opener, palifico, palifico_spent)
         sorted_hands: Hands = tuple(tuple(sorted(hand)) for hand in given)
         full = variant.total_at_start(num_seats)
         total = check_total(
             variant, num_seats, sum(map(len, given)), full if total_at_start is None else total_at_start
         )
-        for seat in _listed("palifico_spent", palifico_spent):
-            if not is_whole(seat) or not 0 <= seat < num_seats or variant.palifico != "once":
-                raise ValueError(
-                    f"palifico_spent = {tuple(palifico_spent)}: name seats 0 to {num_seats - 1}, and only where palifico = 'once'"
-                )
         game = cls.__new__(cls)
         game._set_up(variant, num_seats, total, max_rounds)
         first_seed = seeds_from(seed, 1)[0]
@@ -150,7 +106,7 @@ class Game:
         open_row(game.states, 0, opener, palifico)
         game._begin_round()
         game._deal(sorted_hands)
-        for bid in _listed("bids", bids):
+        for bid in listed("bids", bids):
             made = game._id(Bid(*bid) if isinstance(bid, tuple | list) and len(bid) == 2 else bid)
             if made < FIRST_BID:
                 raise ValueError(f"bids = {bids!r}: {bid!r} is no bid; play what answers them with act()")
@@ -218,110 +174,7 @@ class Game:
         self._redeal(text)
         return self
 
-    # ------------------------------------------------------------------------------------------ what is the case
-
-    @property
-    def _s(self) -> np.void:
-        return self.states[0]
-
-    @property
-    def seat(self) -> int | None:
-        """The seat to act; None when the game is over."""
-        seat = self.states["seat"].item()
-        return None if seat == NOBODY else seat
-
-    @property
-    def seed(self) -> int:
-        """The seed that fixes all dice of the game."""
-        return int(self._s["seed"])
-
-    @property
-    def standing_bid(self) -> Bid | None:
-        """The bid to beat; None before the opening bid."""
-        bids = self.bids
-        return bids[-1][1] if bids else None
-
-    @property
-    def bidder(self) -> int | None:
-        """The seat that made the standing bid."""
-        bidder = int(self._s["bidder"])
-        return None if bidder == NOBODY else bidder
-
-    @property
-    def bids(self) -> tuple[tuple[int, Bid], ...]:
-        """The (seat, bid) pairs of this round, in order."""
-        n = int(self._s["num_bids"])
-        return tuple(
-            (int(seat), ACTIONS[a]) for seat, a in zip(self._s["bidders"][:n], self._s["bids"][:n], strict=True)
-        )
-
-    @property
-    def dice(self) -> tuple[int, ...]:
-        """Dice left per seat."""
-        return tuple(int(d) for d in self._s["dice"][: self.num_seats])
-
-    @property
-    def round(self) -> int:
-        """The number of this round, from 1."""
-        return int(self._s["round"])
-
-    @property
-    def opener(self) -> int:
-        """The seat that opened this round."""
-        return int(self._s["opener"])
-
-    @property
-    def palifico(self) -> bool:
-        """Whether this is a palifico round."""
-        return bool(self._s["is_palifico"])
-
-    @property
-    def in_calza_window(self) -> bool:
-        """Whether the seat to act is asked for Calza before the bid may be raised (calza = anyone)."""
-        return bool(self._s["phase"] == Phase.WINDOW)
-
-    @property
-    def is_over(self) -> bool:
-        """Whether the game has ended."""
-        return self.seat is None
-
-    @property
-    def truncated(self) -> bool:
-        """Whether ``max_rounds`` stopped the game."""
-        return bool(self._s["truncated"])
-
-    @property
-    def ranks(self) -> tuple[int, ...] | None:
-        """Final places per seat, 1 for the winner; None before the end."""
-        return tuple(int(p) for p in self._s["place"][: self.num_seats]) if self.is_over else None
-
-    @property
-    def returns(self) -> tuple[float, ...] | None:
-        """What each seat is paid: winner +1, others -1/(n-1), or the return of a single round; None before the end."""
-        return self.payoffs() if self.is_over else None
-
-    def payoffs(self, scheme: Reward = Reward.ZERO_SUM) -> tuple[float, ...]:
-        """What each seat is paid at its end, under ``ZERO_SUM`` or ``PLACE``; 0 while it still plays."""
-        out = np.zeros(self.num_seats)
-        returns_row(self.states, 0, int(scheme), out)
-        return tuple(out.tolist())
-
-    def hand(self, seat: int) -> tuple[int, ...]:
-        """The sorted faces of a seat's dice, like ``(1, 3, 3)``."""
-        return faces(self._s["hands"][self._check_seat(seat)])
-
     # ------------------------------------------------------------------------------------------ acting
-
-    def action_mask(self, seat: int | None = None) -> Int8Array:
-        """Which action ids are legal, int8 ``(num_actions,)``, for the seat to act; all 0 for any other ``seat``."""
-        mask = np.zeros(self.num_actions, np.int8)
-        if seat is None or self._check_seat(seat) == self.seat:
-            mask_row(self.states, 0, mask)
-        return mask
-
-    def legal_actions(self) -> tuple[Action, ...]:
-        """What the seat to act may do, ascending by id; nothing when the game is over."""
-        return tuple(ACTIONS[a] for a in np.flatnonzero(self.action_mask()))
 
     def why_illegal(self, action: Any, language: str = "en") -> str | None:
         """None if the seat to act may do this now, else the clause against it, in English (``en``) or French (``fr``)."""
@@ -379,16 +232,6 @@ class Game:
             f"{shown(action)} is not an action: give a Bid, DUDO, CALZA, PASS, text like '5x3', or an id from 0 to {self.num_actions - 1}"
         )
 
-    def _clause(self, number: int, language: str) -> str | None:
-        if reason_row(self.states, 0, number) == Reason.LEGAL:
-            return None
-        return explain(self.states, 0, number, language)
-
-    def _check_seat(self, seat: int) -> int:
-        if not is_whole(seat) or not 0 <= seat < self.num_seats:
-            raise ValueError(f"seat = {seat!r} is not a seat of this table: use 0 to {self.num_seats - 1}")
-        return int(seat)
-
     # ------------------------------------------------------------------------------------------ the history
 
     @property
@@ -428,14 +271,14 @@ class Game:
             raise ValueError(
                 "the game is over" if self.is_over else "the dice lie: deal before the first action of a round"
             )
-        given = _as_hands(hands)
+        given = as_hands(hands)
         if len(given) != self.num_seats or any(
             len(hand) not in (0, d) for hand, d in zip(given, self.dice, strict=True)
         ):
             raise ValueError(
                 f"hands = {hands!r}: the seats hold {self.dice} dice; give the faces of all of them, or none, per seat"
             )
-        _check_faces(self.variant, given)
+        check_faces(self.variant, given)
         self._deal(tuple(tuple(sorted(hand)) for hand in given))
 
     def _deal(self, hands: Hands) -> None:
@@ -457,30 +300,10 @@ class Game:
             raise NotationError(
                 f"the hands have {tuple(map(len, text.hands))} dice, but by the rules the seats hold {self.dice}"
             )
-        _check_faces(self.variant, text.hands)
+        check_faces(self.variant, text.hands)
         self._deal(text.hands)
 
     # ------------------------------------------------------------------------------------------ seen from outside
-
-    def view(self, seat: int) -> View:
-        """What ``seat`` may see, in words."""
-        seat = self._check_seat(seat)
-        hidden = self.variant.dice_counts == "hidden"
-        return View(
-            viewer=seat, variant=self.variant, num_seats=self.num_seats, hand=self.hand(seat),
-            dice=tuple(None if hidden and other != seat else d for other, d in enumerate(self.dice)),
-            alive=tuple(d > 0 for d in self.dice), round=self.round, opener=self.opener, palifico=self.palifico,
-            bids=self.bids, seat=self.seat, in_calza_window=self.in_calza_window,
-            legal_actions=self.legal_actions() if seat == self.seat else (),
-        )  # fmt: skip
-
-    def observation(self, seat: int) -> Int8Array:
-        """What ``seat`` may see, as 0/1 numbers, int8 ``(layout.size,)``; see ``observation.LAYOUT``."""
-        out = np.empty(self.layout.size, np.int8)
-        observe_row(
-            self.states, 0, self._check_seat(seat), self._switches, self.num_seats, self.layout.max_quantity, out
-        )
-        return out
 
     def infostate_key(self, seat: int) -> str:
         """All that ``seat`` has seen since the start, forgetting nothing; equal keys are the same information state."""
@@ -535,45 +358,6 @@ class Game:
         return f"<Game {self.variant}, {self.num_seats} seats, dice {self.dice}, {state}>"
 
 
-def _listed(name: str, given: Any) -> Sequence[Any]:
-    if not isinstance(given, Sequence | np.ndarray) or isinstance(given, str | bytes):
-        raise ValueError(f"{name} = {given!r} is not a list: give one, like [] or [x, y]")
-    return list(given)
-
-
 def _record(content: bytes) -> np.void:
     """A state record from its bytes."""
     return np.frombuffer(content, STATE)[0]
-
-
-def _as_hands(hands: Sequence[Sequence[int]]) -> Hands:
-    try:
-        return tuple(tuple(hand) for hand in hands)
-    except TypeError:
-        raise ValueError(f"hands = {hands!r}: give the faces of each seat, like [[3, 3, 1], [2, 6]]") from None
-
-
-def _check_faces(variant: Variant, hands: Hands) -> None:
-    for seat, hand in enumerate(hands):
-        for face in hand:
-            if not is_whole(face) or not 1 <= face <= variant.num_faces:
-                raise ValueError(f"hands[{seat}] = {list(hand)}: {face!r} is not a face: use 1 to {variant.num_faces}")
-
-
-def _check_position(variant: Variant, hands: Hands, opener: int, palifico: bool) -> None:
-    """Raise ``ValueError`` for a position that no game of the variant can reach."""
-    starting_dice(variant, len(hands), [len(hand) for hand in hands])
-    _check_faces(variant, hands)
-    if not is_whole(opener) or not 0 <= opener < len(hands) or not hands[opener]:
-        living = ", ".join(str(s) for s, hand in enumerate(hands) if hand)
-        raise ValueError(f"opener = {opener!r} is not a seat with dice: use one of {living}")
-    if not isinstance(palifico, bool | np.bool_):
-        raise ValueError(f"palifico = {palifico!r} is neither True nor False")
-    if palifico and variant.palifico == "off":
-        raise ValueError(
-            f"palifico = True, but variant {variant} has no palifico rounds: override palifico, or leave it False"
-        )
-    if palifico and len(hands[opener]) != 1:
-        raise ValueError(
-            f"palifico = True, but the opener, seat {opener}, has {len(hands[opener])} dice: a palifico round is opened by a seat with one"
-        )

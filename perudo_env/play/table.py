@@ -15,7 +15,7 @@ import numpy as np
 from perudo_env.engine.actions import ACTIONS, CALZA, PASS, Action
 from perudo_env.engine.clauses import IllegalActionError
 from perudo_env.engine.variant import Variant, as_variant
-from perudo_env.game.asking import Position, ask, ask_probs, seen_by
+from perudo_env.game.asking import Place, ask, ask_probs, seen_by
 from perudo_env.game.events import CalzaSaid, Event
 from perudo_env.game.game import Game
 from perudo_env.play.names import tidy
@@ -286,7 +286,7 @@ def _rows(game: Game, seat: int) -> tuple[np.ndarray, np.ndarray]:
 
 
 def likeliest(
-    policy: Policy, observations: np.ndarray, masks: np.ndarray, position: Position | None = None
+    policy: Policy, observations: np.ndarray, masks: np.ndarray, position: Place | None = None
 ) -> tuple[tuple[Action, float], ...]:
     """What a policy does with a batch of one, with probabilities, likeliest first; empty for an agent that states none."""
     try:

@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 from perudo_env import Batch
-from perudo_env.engine.batch import mask_row
 from perudo_env.engine.draw import nth_legal
 from perudo_env.engine.observation import layout
+from perudo_env.engine.rows import mask_row
 from perudo_env.policy import UniformPolicy, sample, sample_legal
 from tests.helpers import PRESETS
 

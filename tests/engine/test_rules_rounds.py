@@ -14,7 +14,7 @@ import pytest
 
 import perudo_env as pe
 from perudo_env import Batch, Bid, Game
-from perudo_env.engine.batch import settle_row, stop_row
+from perudo_env.engine.rows import settle_row, stop_row
 from perudo_env.engine.rules import Reward
 from perudo_env.engine.state import Phase, copied
 from perudo_env.engine.variant import VARIANTS

@@ -26,8 +26,8 @@ import numpy as np
 from tyro.conf import Positional
 
 from perudo_env.engine.actions import MAX_QUANTITY, Action, num_actions, to_id
-from perudo_env.engine.batch import observe_row
 from perudo_env.engine.observation import Layout, encode_switches, layout
+from perudo_env.engine.rows import observe_row
 from perudo_env.engine.variant import as_variant, table_size
 from perudo_env.game.files import check_writable, make_folder, written
 from perudo_env.game.game import Game

@@ -25,7 +25,8 @@ import tyro
 import agents as registry
 from agents.search.hand_beliefs import HandBeliefs
 from agents.search.lookahead import Effort, Lookahead, last_returns
-from perudo_env.engine.batch import Batch, open_row
+from perudo_env.engine.batch import Batch
+from perudo_env.engine.rows import open_row
 from perudo_env.engine.variant import Variant, as_variant, parse_variant, table_size
 from perudo_env.game.asking import ask_probs, places
 from perudo_env.policy import Policy, sample

@@ -15,8 +15,9 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from perudo_env.engine.batch import open_row, settle_row, start_row, starting_dice, stop_row
+from perudo_env.engine.batch import starting_dice
 from perudo_env.engine.jit import announce_compilation
+from perudo_env.engine.rows import open_row, settle_row, start_row, stop_row
 from perudo_env.engine.state import Phase, new_states
 from perudo_env.engine.variant import Variant
 from perudo_env.play.language import N_

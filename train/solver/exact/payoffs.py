@@ -15,7 +15,8 @@ import numpy.typing as npt
 from agents.search.lookahead import Ending
 from agents.tabular.public_tree import round_record, set_bids
 from perudo_env.engine.actions import CALZA, DUDO, PACO, bid_id
-from perudo_env.engine.rules import Reward, apply, final_return, round_return
+from perudo_env.engine.rounds import apply, final_return, round_return
+from perudo_env.engine.rules import Reward
 from perudo_env.engine.state import Phase
 from perudo_env.engine.variant import Variant
 
