@@ -17,7 +17,7 @@ from agents.learned.neural import save_policy
 from perudo_env.engine.actions import DUDO, FIRST_BID
 from train.__main__ import main as command
 from train.core.state import module_arrays
-from train.evaluate.benchmark import Benchmark, run, tasks_of
+from train.evaluate.benchmark import Benchmark, tasks_of
 from train.evaluate.benchmark_tasks import OPPONENTS, PARTS, play_digest
 from train.evaluate.watch import Guard
 from train.report.benchmark import mean_return, run
