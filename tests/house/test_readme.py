@@ -45,8 +45,8 @@ def test_code_block(code: str) -> None:
 @pytest.mark.parametrize("command", COMMANDS)
 def test_command(command: str, tmp_path: Path) -> None:
     _, _, package, name, *words = shlex.split(command)
-    for name, block in FILES.items():
-        (tmp_path / name).write_text(block, encoding="utf-8")
+    for file, block in FILES.items():
+        (tmp_path / file).write_text(block, encoding="utf-8")
     config = [str(README.parent / w) if w.startswith("configs/") else w for w in words]
     done = subprocess.run(
         [sys.executable, "-m", package, name, *config, *SHORTER.get(name, [])],

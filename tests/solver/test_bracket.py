@@ -67,7 +67,7 @@ def test_what_cannot_be_is_refused(capsys: pytest.CaptureFixture[str]) -> None:
         bracket(pe.UniformPolicy(), "classic", (2, 1), reach=0, max_states=1000)
     with pytest.raises(ValueError, match=r"reach = 1\.5"):
         bracket(pe.UniformPolicy(), "classic", (1, 1), reach=1.5)
-    with pytest.raises(ValueError, match=r"sum to 0\.9, not 1, at the information state 'seat="):
+    with pytest.raises(ValueError, match=r"sum to 0\.9, not 1 at the information state 'seat="):
         bracket(Broken("sum"), "classic", (1, 1), reach=0)
     assert command(["exploitability", "--agent", "odds", "--dice", "1", "1", "--reach", "0.01"]) == 0
     assert "certified intervals" in capsys.readouterr().out

@@ -368,7 +368,7 @@ def test_what_cannot_be_written_or_does_not_end_is_told_before_the_work(
     ):
         (tmp_path / "values.json").write_text(text)
         assert command(["tables", "--starting-dice", "2", "--out", str(tmp_path)]) == 2
-        assert "none of this command's" in capsys.readouterr().err
+        assert "name another folder" in capsys.readouterr().err
         assert (tmp_path / "values.json").read_text() == text
     with pytest.raises(ValueError, match="is the teacher itself"):
         condense(CondenseOptions(tmp_path, tmp_path, tmp_path))
