@@ -12,6 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from agents.core.checkpoint import read_about
+from perudo_env.engine.observation import Layout
 from perudo_env.engine.variant import Variant, as_variant, nearest, shown, table_size
 from perudo_env.game.files import is_folder
 from perudo_env.policy import Int8Array, Policy
@@ -23,14 +24,14 @@ BASELINES: dict[str, str] = {
     "bluffer": "agents.scripted.bluffer:BlufferPolicy",
     "inference": "agents.scripted.inference:InferencePolicy",
 }
-"""The scripted agents: name -> ``module:class``. They read every table, so take no arguments."""
+"""The scripted agents: name -> ``module:class(variant, num_seats, layout)``."""
 
 LOADERS: dict[str, str] = {
     "mlp": "agents.learned.neural:load_policy",
     "tabular": "agents.tabular.policy:load_policy",
     "recall": "agents.tabular.policy:load_policy",  # tables of players who remember the last bids only
 }
-"""How learned agents are read: the ``kind`` in a folder's ``policy.json`` -> ``module:function(folder, variant, num_seats)``."""
+"""How learned agents are read: the ``kind`` in a folder's ``policy.json`` -> ``module:function(folder, variant, num_seats, layout)``."""
 
 SEARCH = "search:"
 """Before the name of an agent that states ``probs``: that agent, thinking ahead at every decision (``agents.search.policy``)."""
@@ -39,12 +40,13 @@ CHECKPOINTS = Path(__file__).parent / "checkpoints"
 """Shipped checkpoints: each folder's name is the name of an agent."""
 
 
-def make(name_or_path: str | Path, variant: Variant | str, num_seats: int) -> Policy:
+def make(name_or_path: str | Path, variant: Variant | str, num_seats: int, layout: Layout | None = None) -> Policy:
     """The agent of a name, a checkpoint folder, or ``package.module:factory``, for a table of ``num_seats``.
 
     ``search:`` before one of these adds search. A name that is known means that agent, whatever folders there are:
     ``./table`` is a folder beside it. A factory is called as ``factory(variant, num_seats)``; what it gives must have
-    ``act``, and may have ``probs``. Raises ``ValueError`` for anything else, naming the nearest known name, and for
+    ``act``, and may have ``probs``. Where observations are padded to a larger ``layout`` (``Batch(pad_to=...)``), the
+    policy is made for that, and a factory is called with it, ``layout=...``, besides. Raises ``ValueError`` for anything else, naming the nearest known name, and for
     whatever does not give a Policy; what a factory's own code raises is left as it is, with its traceback.
     """
     variant, num_seats = as_variant(variant), table_size(num_seats)
@@ -52,21 +54,21 @@ def make(name_or_path: str | Path, variant: Variant | str, num_seats: int) -> Po
     if text.startswith(SEARCH):
         from agents.search.policy import SearchPolicy  # here: it costs a second, and most agents do without
 
-        under = make(text.removeprefix(SEARCH), variant, num_seats)
+        under = make(text.removeprefix(SEARCH), variant, num_seats, layout)
         if isinstance(under, ActOnly | SearchPolicy):
             raise ValueError(
                 f"agent {text!r}: search needs an agent that states probs, and that does not search itself"
             )
-        return SearchPolicy(under, variant, num_seats)
+        return SearchPolicy(under, variant, num_seats, layout=layout)
     folder = folder_of(name_or_path)
     if folder is not None:
-        return load(folder, variant, num_seats)
+        return load(folder, variant, num_seats, layout)
     if text in BASELINES:
-        return _policy(text, _imported(BASELINES[text])())
+        return _policy(text, _imported(BASELINES[text])(variant, num_seats, layout))
     if text in names():
-        return load(CHECKPOINTS / text, variant, num_seats)
+        return load(CHECKPOINTS / text, variant, num_seats, layout)
     if ":" in text:
-        return _policy(text, _called(text, variant, num_seats))
+        return _policy(text, _called(text, variant, num_seats, layout))
     raise ValueError(
         f"unknown agent {shown(text)}{nearest(text, names())}: use one of {', '.join(names())}, a checkpoint folder, or package.module:factory"
     )
@@ -95,8 +97,8 @@ def anywhere(name: str) -> str:
     return name if folder is None else str(folder.resolve())
 
 
-def load(folder: str | Path, variant: Variant | str, num_seats: int) -> Policy:
-    """The learned agent in a checkpoint folder, for a table of ``num_seats``.
+def load(folder: str | Path, variant: Variant | str, num_seats: int, layout: Layout | None = None) -> Policy:
+    """The learned agent in a checkpoint folder, for a table of ``num_seats``, whose observations may be padded to ``layout``.
 
     The folder's ``policy.json`` says of which ``kind`` it is. Raises ``ValueError`` if there is none that is known.
     """
@@ -109,7 +111,7 @@ def load(folder: str | Path, variant: Variant | str, num_seats: int) -> Policy:
         raise ValueError(
             f"{card} has kind {shown(kind)}{nearest(str(kind), LOADERS)}: the kinds known are {', '.join(LOADERS)}"
         )
-    return _policy(str(folder), _imported(LOADERS[kind])(Path(folder), variant, num_seats))
+    return _policy(str(folder), _imported(LOADERS[kind])(Path(folder), variant, num_seats, layout))
 
 
 def names() -> tuple[str, ...]:
@@ -131,12 +133,13 @@ def _imported(path: str) -> Any:
     return found
 
 
-def _called(path: str, variant: Variant, num_seats: int) -> Any:
+def _called(path: str, variant: Variant, num_seats: int, layout: Layout | None) -> Any:
+    padded = {} if layout is None else {"layout": layout}  # most factories know of no other layout than their table's
     try:
-        return _imported(path)(variant, num_seats)
+        return _imported(path)(variant, num_seats, **padded)
     except TypeError as error:
         raise ValueError(
-            f"agent {path!r} could not be made by calling it with (variant, num_seats): {error}"
+            f"agent {path!r} could not be made by calling it with ({', '.join(('variant', 'num_seats', *padded))}): {error}"
         ) from error
 
 

@@ -8,6 +8,8 @@ import numpy as np
 import numpy.typing as npt
 
 from perudo_env.engine.draw import choose_rows, legal_rows
+from perudo_env.engine.observation import Layout
+from perudo_env.engine.variant import Variant
 from perudo_env.game.asking import ask_probs
 
 Int8Array = npt.NDArray[np.int8]
@@ -42,7 +44,12 @@ class SampledPolicy:
 
 
 class UniformPolicy(SampledPolicy):
-    """Every legal action is equally likely."""
+    """Every legal action is equally likely. It needs to know no table, and takes one as other agents do."""
+
+    def __init__(
+        self, variant: Variant | str | None = None, num_seats: int | None = None, layout: Layout | None = None
+    ) -> None:
+        pass
 
     def probs(self, observations: Int8Array, masks: Int8Array) -> npt.NDArray[np.float64]:
         """The mask, normalised."""

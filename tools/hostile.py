@@ -145,7 +145,7 @@ def table_door(folder: Path, recall: int | None) -> Door:
     batch.play_random(1)
 
     def read() -> None:
-        TabularPolicy([RoundTable.load(path)]).probs(batch.observe(), batch.masks())
+        TabularPolicy([RoundTable.load(path)], TINY, 2).probs(batch.observe(), batch.masks())
 
     return _npz_door(path, read)
 

@@ -11,17 +11,16 @@ opener of a palifico round is taken to hold one die.
 
 from __future__ import annotations
 
-from functools import cache
 from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
-from perudo_env.engine.actions import FIRST_BID, MAX_BIDS, PACO, face_of, num_actions, quantity_of
+from agents.core.seated import Sight, sight
+from perudo_env.engine.actions import FIRST_BID, MAX_BIDS, PACO
 from perudo_env.engine.jit import kernel
-from perudo_env.engine.observation import LAYOUT, Layout, layout, switch_slices
-from perudo_env.engine.rules import HALVED, rank_of
-from perudo_env.engine.variant import MAX_FACES, MAX_SEATS, MAX_STARTING_DICE, MIN_SEATS
+from perudo_env.engine.observation import LAYOUT, Layout, switch_slices
+from perudo_env.engine.variant import MAX_FACES, MAX_SEATS, MAX_STARTING_DICE, Variant, as_variant
 from perudo_env.rulebook.chances import binomial
 
 Int8Array = npt.NDArray[np.int8]
@@ -63,7 +62,6 @@ _STANDING, _BIDS = map(_NAMES.index, ("standing", "bids"))
 
 _STARTING_DICE_BITS = switch_slices()["starting_dice"].start
 _NUM_FACES_BITS = switch_slices()["num_faces"].start
-_PACO_BIDS_BITS = switch_slices()["paco_bids"].start
 _PACOS_WILD_BITS = switch_slices()["pacos_wild"].start
 
 
@@ -84,41 +82,7 @@ def tail_table() -> npt.NDArray[np.float64]:
 TAIL = tail_table()
 
 
-@cache
-def block_starts(lay: Layout) -> npt.NDArray[np.int64]:
-    """Where each block of ``LAYOUT``, in order, begins in a row of ``lay``, int64."""
-    return np.array([lay.slices[name].start for name in _NAMES])
-
-
-def layout_of(observations: Int8Array, masks: Int8Array) -> Layout:
-    """The layout of ``(batch, size)`` observations, told by their width and that of the masks.
-
-    Raises ``ValueError`` for widths that no table has.
-    """
-    return _layout_of_widths(observations.shape[-1], masks.shape[-1])
-
-
-@cache
-def _layout_of_widths(size: int, actions: int) -> Layout:
-    quantities = (actions - FIRST_BID) // MAX_FACES
-    for seats in range(MIN_SEATS, MAX_SEATS + 1):
-        if num_actions(quantities) == actions and layout(seats, quantities).size == size:
-            return layout(seats, quantities)
-    raise ValueError(
-        f"observations of width {size} with masks of width {actions} belong to no table: use Batch.observe() and Batch.masks()"
-    )
-
-
 # ---------------------------------------------------------------------------------------------- reading one row
-
-
-@kernel
-def bid_order(bid: int, paco_bids: int) -> int:
-    """A number that rises along every legal sequence of bids (halved: p Pacos stand between 2p sixes and 2p + 1 twos)."""
-    quantity, face = quantity_of(bid), face_of(bid)
-    if face == PACO and paco_bids == HALVED:
-        return 2 * quantity * (MAX_FACES + 2) + MAX_FACES + 1
-    return quantity * (MAX_FACES + 2) + rank_of(face, paco_bids)
 
 
 @kernel
@@ -131,26 +95,19 @@ def first_bit(row: np.ndarray, start: int, size: int) -> int:
 
 
 @kernel
-def read_bids(row: np.ndarray, starts: np.ndarray, seats: int, quantities: int, paco_bids: int, seen: Seen) -> None:
+def read_bids(row: np.ndarray, starts: np.ndarray, seats: int, quantities: int, order: np.ndarray, seen: Seen) -> None:
     """Write the bids of the round, in order, and their bidders."""
-    seen["num_bids"] = 0
-    standing = first_bit(row, starts[_STANDING], quantities * MAX_FACES)
-    if standing < 0:
-        return
-    # no earlier bid is above twice the standing quantity (Pacos halve it)
-    highest = min(2 * (standing // MAX_FACES + 1), quantities)
     count = 0
-    for cell in range(highest * MAX_FACES):
-        seat = first_bit(row, starts[_BIDS] + cell * seats, seats)
-        if seat >= 0:
-            bid, at = FIRST_BID + cell, count
-            while at > 0 and bid_order(seen["bids"][at - 1], paco_bids) > bid_order(bid, paco_bids):
-                seen["bids"][at] = seen["bids"][at - 1]
-                seen["bidders"][at] = seen["bidders"][at - 1]
-                at -= 1
-            seen["bids"][at] = bid
-            seen["bidders"][at] = seat
-            count += 1
+    standing = first_bit(row, starts[_STANDING], quantities * MAX_FACES)
+    if standing >= 0:
+        for bid in order:
+            seat = first_bit(row, starts[_BIDS] + bid * seats, seats)
+            if seat >= 0:
+                seen["bids"][count] = FIRST_BID + bid
+                seen["bidders"][count] = seat
+                count += 1
+            if bid == standing:
+                break
     seen["num_bids"] = count
 
 
@@ -181,8 +138,8 @@ def read_dice(row: np.ndarray, starts: np.ndarray, seats: int, seen: Seen) -> No
 
 
 @kernel
-def read(row: np.ndarray, starts: np.ndarray, seats: int, quantities: int, seen: Seen) -> None:
-    """Read one int8 observation row of a layout of ``seats`` and ``quantities`` into a SEEN record."""
+def read(row: np.ndarray, starts: np.ndarray, seats: int, quantities: int, order: np.ndarray, seen: Seen) -> None:
+    """Read one int8 observation row into a SEEN record; what lies where is told by the places of a ``Sight``."""
     for face in range(MAX_FACES):
         count = 0
         for k in range(MAX_STARTING_DICE):
@@ -197,7 +154,7 @@ def read(row: np.ndarray, starts: np.ndarray, seats: int, quantities: int, seen:
     seen["opener"] = first_bit(row, starts[_OPENER], seats)
     seen["bidder"] = first_bit(row, starts[_BIDDER], seats)
     read_dice(row, starts, seats, seen)
-    read_bids(row, starts, seats, quantities, first_bit(row, switches + _PACO_BIDS_BITS, 3), seen)
+    read_bids(row, starts, seats, quantities, order, seen)
 
 
 @kernel
@@ -220,10 +177,12 @@ def chance_of_more(tail: np.ndarray, seen: Seen, face: int, num_dice: int, neede
 
 
 @kernel
-def read_rows(observations: np.ndarray, starts: np.ndarray, seats: int, quantities: int, out: np.ndarray) -> None:
+def read_rows(
+    observations: np.ndarray, starts: np.ndarray, seats: int, quantities: int, order: np.ndarray, out: np.ndarray
+) -> None:
     """Read every row into a SEEN record."""
     for i in range(observations.shape[0]):
-        read(observations[i], starts, seats, quantities, out[i])
+        read(observations[i], starts, seats, quantities, order, out[i])
 
 
 @kernel
@@ -231,6 +190,8 @@ def chances_rows(
     observations: np.ndarray,
     starts: np.ndarray,
     seats: int,
+    quantities: int,
+    order: np.ndarray,
     tail: np.ndarray,
     scratch: np.ndarray,
     holds: np.ndarray,
@@ -238,10 +199,9 @@ def chances_rows(
     standing: np.ndarray,
 ) -> None:
     """Write P(holds), P(exactly) of each bid and the standing bid's id for every row."""
-    quantities = holds.shape[1]
     for i in range(observations.shape[0]):
         seen = scratch[0]
-        read(observations[i], starts, seats, quantities, seen)
+        read(observations[i], starts, seats, quantities, order, seen)
         standing[i] = seen["bids"][seen["num_bids"] - 1] if seen["num_bids"] > 0 else -1
         for face in range(1, MAX_FACES + 1):
             if face > seen["num_faces"]:
@@ -256,11 +216,11 @@ def chances_rows(
                 exactly[i, quantity - 1, face - 1] = at_least - more
 
 
-def read_all(observations: Int8Array, masks: Int8Array) -> npt.NDArray[Any]:
+def read_all(observations: Int8Array, at: Sight) -> npt.NDArray[Any]:
     """Every observation of ``(batch, size)`` as a SEEN record, ``(batch,)``."""
-    lay = layout_of(observations, masks)
+    at.check(observations)
     out = np.zeros(len(observations), SEEN)
-    read_rows(observations, block_starts(lay), lay.num_seats, lay.max_quantity, out)
+    read_rows(observations, *at.places, out)
     return out
 
 
@@ -287,15 +247,23 @@ class Chances(NamedTuple):
         return np.where(self.standing < 0, np.float32(before), flat[np.arange(len(flat)), bid])
 
 
-def bid_chances(observations: Int8Array, masks: Int8Array) -> Chances:
+def bid_chances(
+    observations: Int8Array, variant: Variant | str, num_seats: int, layout: Layout | None = None
+) -> Chances:
     """P(bid holds | own dice) and P(bid is exact | own dice) of every bid, by exact binomial sums.
 
-    The masks serve only to tell the layout; bids that are not legal have their chances as well.
+    The observations are those of a table of ``num_seats``, or padded to a larger ``layout``. Bids that are not legal have
+    their chances as well.
     """
-    lay = layout_of(observations, masks)
+    return chances_at(observations, sight(as_variant(variant), num_seats, layout))
+
+
+def chances_at(observations: Int8Array, at: Sight) -> Chances:
+    """:func:`bid_chances` of a table whose ``Sight`` is known."""
+    at.check(observations)
     batch = len(observations)
-    holds = np.empty((batch, lay.max_quantity, MAX_FACES), np.float32)
+    holds = np.empty((batch, at.layout.max_quantity, MAX_FACES), np.float32)
     exactly = np.empty_like(holds)
     standing = np.empty(batch, np.int64)
-    chances_rows(observations, block_starts(lay), lay.num_seats, TAIL, np.zeros(1, SEEN), holds, exactly, standing)
+    chances_rows(observations, *at.places, TAIL, np.zeros(1, SEEN), holds, exactly, standing)
     return Chances(holds, exactly, standing)

@@ -17,23 +17,24 @@ from safetensors import SafetensorError
 from safetensors.numpy import load, save
 
 from agents.core.checkpoint import WEIGHTS, read_about, read_weights, write_checkpoint
-from agents.core.features import bid_chances
+from agents.core.features import chances_at
+from agents.core.seated import SeatedPolicy, Sight
 from agents.core.switches import Known, known_to, known_today, num_bits, unknown_in, variant_then, widened
 from agents.learned import relative
 from perudo_env.engine.actions import num_actions
-from perudo_env.engine.observation import Layout, layout
+from perudo_env.engine.observation import Layout, table_layout
 from perudo_env.engine.variant import Variant, as_variant
-from perudo_env.policy import Int8Array, SampledPolicy
+from perudo_env.policy import Int8Array
 
 Float32Array = npt.NDArray[np.float32]
 KIND, SCHEMA = "mlp", 2
 LOGIT_OF_ILLEGAL = -1e9
 
 
-def network_inputs(observations: Int8Array, masks: Int8Array) -> Float32Array:
-    """What a network is fed, float32 ``(batch, input_size)``: the observation, and for each bid the chances that it
-    holds and that it is exact, given own dice."""
-    chances = bid_chances(observations, masks)
+def network_inputs(observations: Int8Array, at: Sight) -> Float32Array:
+    """What a network is fed at a table, float32 ``(batch, input_size)``: the observation, and for each bid the chances
+    that it holds and that it is exact, given own dice."""
+    chances = chances_at(observations, at)
     batch = len(observations)
     parts = observations, chances.holds.reshape(batch, -1), chances.exactly.reshape(batch, -1)
     return np.concatenate(parts, axis=1, dtype=np.float32)
@@ -77,26 +78,32 @@ def softmax(logits: Float32Array, sizes: npt.NDArray[Any]) -> npt.NDArray[np.flo
     return weights / weights.sum(axis=1, keepdims=True)
 
 
-class MLPPolicy(SampledPolicy):
-    """A network from :func:`network_inputs` to a logit per action; plays its masked softmax."""
+class NetworkPolicy(SeatedPolicy):
+    """A base for policies that ask a network, one of their own made of ``weights`` or one that many share."""
 
-    def __init__(self, weights: Mapping[str, npt.NDArray[Any]]) -> None:
-        self.network = Network(weights)
+    def __init__(
+        self, weights: Mapping[str, npt.NDArray[Any]] | Network, variant: Variant | str, num_seats: int,
+        layout: Layout | None = None,
+    ) -> None:  # fmt: skip
+        super().__init__(variant, num_seats, layout)
+        self.network = weights if isinstance(weights, Network) else Network(weights)
+
+
+class MLPPolicy(NetworkPolicy):
+    """A network from :func:`network_inputs` to a logit per action; plays its masked softmax."""
 
     def probs(self, observations: Int8Array, masks: Int8Array) -> npt.NDArray[np.float64]:
         """The masked softmax of the logits."""
-        return softmax(self.network(network_inputs(observations, masks)), masks)
+        self.sight.check(observations, masks)
+        return softmax(self.network(network_inputs(observations, self.sight)), masks)
 
 
-class RelativePolicy(SampledPolicy):
+class RelativePolicy(NetworkPolicy):
     """A network from the inputs of ``agents.learned.relative`` to a logit per cell; one network for tables of every size."""
-
-    def __init__(self, weights: Mapping[str, npt.NDArray[Any]]) -> None:
-        self.network = Network(weights)
 
     def probs(self, observations: Int8Array, masks: Int8Array) -> npt.NDArray[np.float64]:
         """The softmax over cells, each cell's share spread over its legal actions."""
-        encoded = relative.encode(observations, masks)
+        encoded = relative.encode(observations, masks, self.sight)
         out = np.empty(masks.shape)
         relative.spread_rows(
             softmax(self.network(encoded.inputs), encoded.sizes), encoded.sizes, encoded.cells, masks, out
@@ -116,13 +123,13 @@ class _Shape(NamedTuple):
     num_outputs: int
 
 
-def _shape_of(inputs: str, variant: Variant, num_seats: int, known: Known) -> _Shape:
+def _shape_of(inputs: str, variant: Variant, num_seats: int, known: Known, pad_to: Layout | None = None) -> _Shape:
     """The shape of a network that knows these switches."""
     bits, later = num_bits(known), num_bits(known_today()) - num_bits(known)
     if inputs == "relative":
         digest = relative.hash_of_inputs(bits)
         return _Shape(digest, relative.NUM_INPUTS - later, relative.SWITCHES_AT, relative.NUM_CELLS)
-    lay = layout(num_seats, variant.max_quantity(num_seats))
+    lay = table_layout(variant, num_seats, pad_to)
     digest = sha256(repr({**lay.shapes, "switches": (bits,)}).encode()).hexdigest()[:12]
     return _Shape(digest, input_size(lay) - later, lay.slices["switches"].start, num_actions(lay.max_quantity))
 
@@ -150,8 +157,10 @@ def save_policy(
     write_checkpoint(folder, save({name: np.ascontiguousarray(array) for name, array in weights.items()}), about, card)
 
 
-def load_policy(folder: Path, variant: Variant | str, num_seats: int) -> MLPPolicy | RelativePolicy:
-    """The network in a checkpoint folder, for a table of ``num_seats``.
+def load_policy(
+    folder: Path, variant: Variant | str, num_seats: int, layout: Layout | None = None
+) -> MLPPolicy | RelativePolicy:
+    """The network in a checkpoint folder, for a table of ``num_seats``, whose observations may be padded to a ``layout``.
 
     A checkpoint folder inside is a specialist: the first, by name, that was trained for the table plays there instead.
     Raises ``ValueError`` for a folder of another schema, variant, table or observation layout, and for files that are not
@@ -160,11 +169,11 @@ def load_policy(folder: Path, variant: Variant | str, num_seats: int) -> MLPPoli
     variant = as_variant(variant)
     for specialist in (p.parent for p in sorted(folder.glob("*/policy.json"))):
         if _trained_for(specialist, read_about(specialist), variant, num_seats):
-            return _read(specialist, variant, num_seats)
-    return _read(folder, variant, num_seats)
+            return _read(specialist, variant, num_seats, layout)
+    return _read(folder, variant, num_seats, layout)
 
 
-def _read(folder: Path, variant: Variant, num_seats: int) -> MLPPolicy | RelativePolicy:
+def _read(folder: Path, variant: Variant, num_seats: int, layout: Layout | None) -> MLPPolicy | RelativePolicy:
     about = read_about(folder)
     if about.get("schema") != SCHEMA:
         raise ValueError(f"{folder} has schema {about.get('schema')!r}: this version reads {SCHEMA}")
@@ -181,7 +190,7 @@ def _read(folder: Path, variant: Variant, num_seats: int) -> MLPPolicy | Relativ
         raise ValueError(
             f"{folder} was trained for {', '.join(trained)} with {seats} seats, not for {variant} with {num_seats}"
         )
-    shape = _shape_of(inputs, variant, num_seats, known)
+    shape = _shape_of(inputs, variant, num_seats, known, layout)
     if about.get("layout") != shape.digest:
         raise ValueError(
             f"{folder} was trained on observation layout {about.get('layout')!r}; this version has {shape.digest!r}"
@@ -193,7 +202,7 @@ def _read(folder: Path, variant: Variant, num_seats: int) -> MLPPolicy | Relativ
         raise ValueError(f"{path} is not a safetensors file that can be read: {error}") from error
     _check_shapes(path, weights, shape.num_inputs, shape.num_outputs)
     weights["layers.0.weight"] = widened(weights["layers.0.weight"], shape.switches_at, known)
-    return INPUTS[inputs](weights)
+    return INPUTS[inputs](weights, variant, num_seats, layout)
 
 
 def _trained_for(folder: Path, about: Mapping[str, Any], variant: Variant, num_seats: int) -> bool:

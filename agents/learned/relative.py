@@ -20,7 +20,8 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from agents.core.features import SEEN, TAIL, Seen, block_starts, chance_of_more, layout_of, matches_in, read
+from agents.core.features import SEEN, TAIL, Seen, chance_of_more, matches_in, read
+from agents.core.seated import Sight
 from perudo_env.engine.actions import FIRST_BID, PACO, face_of, quantity_of
 from perudo_env.engine.jit import kernel
 from perudo_env.engine.observation import LAYOUT, switch_slices
@@ -134,13 +135,13 @@ def fill_seats(row: np.ndarray, starts: np.ndarray, seats: int, seen: Seen, plac
 
 @kernel
 def encode_row(
-    row: np.ndarray, mask: np.ndarray, starts: np.ndarray, seats: int, quantities: int, tail: np.ndarray, seen: Seen,
+    row: np.ndarray, mask: np.ndarray, starts: np.ndarray, seats: int, quantities: int, order: np.ndarray, tail: np.ndarray, seen: Seen,
     place: np.ndarray, own_origin: np.ndarray, out: np.ndarray, sizes: np.ndarray, cells: np.ndarray,
 ) -> None:  # fmt: skip
     """Write one row's inputs, the number of legal actions of each cell, and the cell of each action."""
     out[:] = 0
     sizes[:] = 0
-    read(row, starts, seats, quantities, seen)
+    read(row, starts, seats, quantities, order, seen)
     for face in range(1, MAX_FACES + 1):
         own_origin[face - 1] = matches_in(seen["own"], face, seen["wild"]) + expected(
             seen["num_others"], seen["wild"], seen["num_faces"], face
@@ -174,7 +175,7 @@ def encode_row(
 
 @kernel
 def encode_rows(
-    observations: np.ndarray, masks: np.ndarray, starts: np.ndarray, seats: int, quantities: int, tail: np.ndarray,
+    observations: np.ndarray, masks: np.ndarray, starts: np.ndarray, seats: int, quantities: int, order: np.ndarray, tail: np.ndarray,
     scratch: np.ndarray, out: np.ndarray, sizes: np.ndarray, cells: np.ndarray,
 ) -> None:  # fmt: skip
     """:func:`encode_row` for every row."""
@@ -186,6 +187,7 @@ def encode_rows(
             starts,
             seats,
             quantities,
+            order,
             tail,
             scratch[0],
             place,
@@ -204,16 +206,16 @@ class Encoded(NamedTuple):
     cells: npt.NDArray[np.int16]  # (batch, num_actions): the cell of each action
 
 
-def encode(observations: Int8Array, masks: Int8Array) -> Encoded:
-    """The inputs and cells of ``(batch, size)`` observations and their masks."""
-    lay = layout_of(observations, masks)
+def encode(observations: Int8Array, masks: Int8Array, at: Sight) -> Encoded:
+    """The inputs and cells of ``(batch, size)`` observations of a table and their masks."""
+    at.check(observations, masks)
     batch = len(observations)
     out = Encoded(
         np.empty((batch, NUM_INPUTS), np.float32),
         np.empty((batch, NUM_CELLS), np.int16),
         np.empty(masks.shape, np.int16),
     )
-    encode_rows(observations, masks, block_starts(lay), lay.num_seats, lay.max_quantity, TAIL, np.zeros(1, SEEN), *out)
+    encode_rows(observations, masks, *at.places, TAIL, np.zeros(1, SEEN), *out)
     return out
 
 

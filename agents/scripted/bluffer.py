@@ -8,21 +8,33 @@ from __future__ import annotations
 
 import numpy as np
 
-from agents.core.features import bid_chances
+from agents.core.features import chances_at
+from agents.core.seated import SeatedPolicy
 from agents.scripted.odds import FloatArray, best_of, right_chances
 from perudo_env.engine.actions import FIRST_BID
-from perudo_env.policy import Int8Array, SampledPolicy
+from perudo_env.engine.observation import Layout
+from perudo_env.engine.variant import Variant
+from perudo_env.policy import Int8Array
 
 
-class BlufferPolicy(SampledPolicy):
+class BlufferPolicy(SeatedPolicy):
     """Plays the odds, and with ``bluff_rate`` a raise of doubtful truth."""
 
-    def __init__(self, bluff_rate: float = 0.2, least: float = 0.2, most: float = 0.6) -> None:
+    def __init__(
+        self,
+        variant: Variant | str,
+        num_seats: int,
+        layout: Layout | None = None,
+        bluff_rate: float = 0.2,
+        least: float = 0.2,
+        most: float = 0.6,
+    ) -> None:
+        super().__init__(variant, num_seats, layout)
         self.bluff_rate, self.least, self.most = bluff_rate, least, most
 
     def probs(self, observations: Int8Array, masks: Int8Array) -> FloatArray:
         """The odds player's distribution, mixed with an even one over all plausible lies."""
-        values = right_chances(bid_chances(observations, masks))
+        values = right_chances(chances_at(observations, self.sight))
         honest = best_of(values, masks)
         lies = (masks > 0) & (values >= self.least) & (values <= self.most)
         lies[:, :FIRST_BID] = False

@@ -14,13 +14,15 @@ from dataclasses import astuple, dataclass
 
 import numpy as np
 
-from agents.core.features import SEEN, TAIL, Seen, block_starts, chance_of_more, layout_of, matches_in, read
+from agents.core.features import SEEN, TAIL, Seen, chance_of_more, matches_in, read
+from agents.core.seated import SeatedPolicy
 from agents.scripted.beliefs import FIRST_HAND, HAND_CHANCES, HANDS, add_matches, believe
 from agents.scripted.odds import FloatArray
 from perudo_env.engine.actions import CALZA, DUDO, FIRST_BID, PASS, bid_id, face_of, quantity_of
 from perudo_env.engine.jit import kernel
-from perudo_env.engine.variant import MAX_FACES, MAX_SEATS, MAX_STARTING_DICE
-from perudo_env.policy import Int8Array, SampledPolicy
+from perudo_env.engine.observation import Layout
+from perudo_env.engine.variant import MAX_FACES, MAX_SEATS, MAX_STARTING_DICE, Variant
+from perudo_env.policy import Int8Array
 
 _TOTALS = MAX_SEATS * MAX_STARTING_DICE + 2
 
@@ -43,18 +45,21 @@ class Reading:
 _DOUBT_AT, _DOUBT_WIDTH, _GOES_ON, _TEMPERATURE, _BLUFF_RATE, _BLUFF_TEMPERATURE = range(3, 9)
 
 
-class InferencePolicy(SampledPolicy):
+class InferencePolicy(SeatedPolicy):
     """Beliefs about hands from bids, values one step ahead."""
 
-    def __init__(self, reading: Reading | None = None) -> None:
+    def __init__(
+        self, variant: Variant | str, num_seats: int, layout: Layout | None = None, reading: Reading | None = None
+    ) -> None:
+        super().__init__(variant, num_seats, layout)
         self.model = np.array(astuple(reading or Reading()))
 
     def probs(self, observations: Int8Array, masks: Int8Array) -> FloatArray:
         """A softmax over estimated values, with a share of looser raises."""
-        lay = layout_of(observations, masks)
+        self.sight.check(observations, masks)
         out = np.zeros(masks.shape)
         decide_rows(
-            observations, masks, block_starts(lay), lay.num_seats, lay.max_quantity,
+            observations, masks, *self.sight.places,
             TAIL, HANDS, HAND_CHANCES, FIRST_HAND, self.model, np.zeros(1, SEEN), out,
         )  # fmt: skip
         return out
@@ -176,6 +181,7 @@ def decide_rows(
     starts: np.ndarray,
     seats: int,
     quantities: int,
+    order: np.ndarray,
     tail: np.ndarray,
     hands: np.ndarray,
     hand_chances: np.ndarray,
@@ -190,7 +196,7 @@ def decide_rows(
     values = np.empty(masks.shape[1])
     for i in range(observations.shape[0]):
         seen = scratch[0]
-        read(observations[i], starts, seats, quantities, seen)
+        read(observations[i], starts, seats, quantities, order, seen)
         believe(tail, hands, hand_chances, first_hand, seen, model, pmf)
         worth = 1.0 / max(1, seen["num_alive"] - 1)
         values[:] = 0.0

@@ -9,19 +9,20 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from agents.core.features import Chances, bid_chances
+from agents.core.features import Chances, chances_at
+from agents.core.seated import SeatedPolicy
 from perudo_env.engine.actions import CALZA, DUDO, FIRST_BID, PASS
-from perudo_env.policy import Int8Array, SampledPolicy
+from perudo_env.policy import Int8Array
 
 FloatArray = npt.NDArray[np.float64]
 
 
-class OddsPolicy(SampledPolicy):
+class OddsPolicy(SeatedPolicy):
     """The option that is right most often."""
 
     def probs(self, observations: Int8Array, masks: Int8Array) -> FloatArray:
         """All weight on the likeliest legal action; ties share it."""
-        return best_of(right_chances(bid_chances(observations, masks)), masks)
+        return best_of(right_chances(chances_at(observations, self.sight)), masks)
 
 
 def right_chances(chances: Chances) -> FloatArray:

@@ -9,21 +9,32 @@ from __future__ import annotations
 
 import numpy as np
 
-from agents.core.features import bid_chances
+from agents.core.features import chances_at
+from agents.core.seated import SeatedPolicy
 from agents.scripted.odds import FloatArray, best_of, right_chances
 from perudo_env.engine.actions import CALZA, DUDO, FIRST_BID, PASS
-from perudo_env.policy import Int8Array, SampledPolicy
+from perudo_env.engine.observation import Layout
+from perudo_env.engine.variant import Variant
+from perudo_env.policy import Int8Array
 
 
-class ThresholdPolicy(SampledPolicy):
+class ThresholdPolicy(SeatedPolicy):
     """Doubts below one limit, raises boldly above another; both are chances from 0 to 1."""
 
-    def __init__(self, doubt_below: float = 0.4, raise_above: float = 0.7) -> None:
+    def __init__(
+        self,
+        variant: Variant | str,
+        num_seats: int,
+        layout: Layout | None = None,
+        doubt_below: float = 0.4,
+        raise_above: float = 0.7,
+    ) -> None:
+        super().__init__(variant, num_seats, layout)
         self.doubt_below, self.raise_above = doubt_below, raise_above
 
     def probs(self, observations: Int8Array, masks: Int8Array) -> FloatArray:
         """All weight on one legal action, or shared among equals."""
-        chances = bid_chances(observations, masks)
+        chances = chances_at(observations, self.sight)
         values = right_chances(chances)
         holds = values[:, FIRST_BID:]
         # bold raises rank above all others, from the least likely up

@@ -17,16 +17,18 @@ from zlib import crc32
 
 import numpy as np
 
-from agents.core.features import layout_of, read_all
+from agents.core.features import read_all
+from agents.core.seated import SeatedPolicy
 from agents.search.hand_beliefs import FloatArray, HandBeliefs, IntArray
 from agents.search.lookahead import Effort, Lookahead, Pay, round_pay
-from perudo_env.engine.actions import CALZA, DUDO, FIRST_BID, PASS, quantity_of
-from perudo_env.engine.batch import Batch
+from perudo_env.engine.actions import CALZA, DUDO, PASS
+from perudo_env.engine.batch import Batch, deal_row, open_row
+from perudo_env.engine.observation import Layout
 from perudo_env.engine.rows import deal_row, open_row
 from perudo_env.engine.state import Phase
-from perudo_env.engine.variant import MAX_STARTING_DICE, Variant, as_variant, highest_quantity, table_size
+from perudo_env.engine.variant import MAX_STARTING_DICE, Variant
 from perudo_env.game.asking import ask_probs
-from perudo_env.policy import Int8Array, Policy, SampledPolicy
+from perudo_env.policy import Int8Array, Policy
 
 STRENGTH = np.arange(MAX_STARTING_DICE + 1.0) ** 2.5
 """How much a seat's number of dice counts: its chance to win is its share of the table's sum. In self-play of ``table`` the
@@ -53,31 +55,62 @@ class Thought:
     """With the observation, fixes all draws: the same question has the same answer."""
 
 
-class SearchPolicy(SampledPolicy):
-    """``policy``, improved by search at each decision, for tables of ``variant`` and ``num_seats``."""
+class SearchPolicy(SeatedPolicy):
+    """``policy``, made for the same table, improved by search at each decision.
 
-    def __init__(self, policy: Policy, variant: Variant | str, num_seats: int, thought: Thought | None = None) -> None:
-        self.policy, self.variant, self.num_seats = policy, as_variant(variant), table_size(num_seats)
-        self.thought = thought or Thought()
+    ``total_at_start`` is T0, on which the highest bid depends; by default all seats began with a full cup.
+    """
+
+    def __init__(
+        self, policy: Policy, variant: Variant | str, num_seats: int, thought: Thought | None = None,
+        layout: Layout | None = None, total_at_start: int | None = None,
+    ) -> None:  # fmt: skip
+        super().__init__(variant, num_seats, layout)
+        self.policy, self.thought = policy, thought or Thought()
+        self.total_at_start = total_at_start or self.variant.total_at_start(self.num_seats)
         self.pay: Pay = round_pay if self.variant.rounds == "one" else chance_pay
 
     def probs(self, observations: Int8Array, masks: Int8Array) -> FloatArray:
         """The agent's probabilities, tilted by what the search finds; its own where dice counts are hidden or nothing is to choose."""
+        self.sight.check(observations, masks)
         out = ask_probs(self.policy, observations, masks).copy()
-        counts_hidden = read_all(observations, masks)["counts_hidden"]
+        counts_hidden = read_all(observations, self.sight)["counts_hidden"]
         for i in np.flatnonzero((counts_hidden == 0) & (masks.sum(axis=1) > 1)):
             out[i] = self._tilted(observations[i], masks[i], out[i])
         return out
 
     def _tilted(self, observation: Int8Array, mask: Int8Array, prior: FloatArray) -> FloatArray:
         rng = np.random.default_rng([self.thought.seed, crc32(observation.tobytes())])
-        beliefs = remembered(self.policy, self.variant, self.num_seats, observation, mask, self.thought.slip)
+        beliefs = self.remembered(observation)
         values = self.values(beliefs, mask, prior, rng)
         known = np.isfinite(values)
         # a call may be right although the agent would not think of it
         weights = np.where(known, np.maximum(prior, self.thought.least), 0.0)
         weights[known] *= np.exp((values[known] - values[known].max()) / self.thought.temperature)
         return weights / weights.sum()
+
+    def remembered(self, observation: Int8Array) -> HandBeliefs:
+        """A game at the position that an observation shows, and what its bids tell of the other hands.
+
+        The viewer is seat 0. The round is played again from its opening, so that every seat's own question can be put.
+        """
+        lay, seen, n = self.sight.layout, read_all(observation[None], self.sight)[0], self.num_seats
+        batch, slip = Batch(self.variant, n, 1, 0, pad_to=lay), self.thought.slip
+        batch.reset(dice=seen["dice"][None, :n])
+        batch.states["total_at_start"] = self.total_at_start
+        open_row(batch.states, 0, int(seen["opener"]), bool(seen["is_palifico"]))
+        batch.states["palifico_spent"][0, :n] = lay.get(observation, "palifico_spent")[:n]
+        hands = np.zeros((n, seen["own"].size), np.int8)
+        hands[0] = seen["own"]
+        deal_row(batch.states, 0, hands)
+        beliefs = HandBeliefs(batch, self.policy)
+        for bid in seen["bids"][: seen["num_bids"]]:
+            while batch.states["phase"][0] == Phase.WINDOW:
+                _say(beliefs, int(PASS), slip)
+            _say(beliefs, int(bid), slip)
+        while batch.states["phase"][0] == Phase.WINDOW and not (seen["in_window"] and batch.seat[0] == 0):
+            _say(beliefs, int(PASS), slip)
+        return beliefs
 
     def values(self, beliefs: HandBeliefs, mask: Int8Array, prior: FloatArray, rng: np.random.Generator) -> FloatArray:
         """What each action is worth to the seat to act in the one game of ``beliefs``; minus infinity where it was not tried."""
@@ -103,47 +136,11 @@ class SearchPolicy(SampledPolicy):
         return means.max(axis=1)
 
 
-def remembered(
-    policy: Policy, variant: Variant, num_seats: int, observation: Int8Array, mask: Int8Array, slip: float
-) -> HandBeliefs:
-    """A game at the position that an observation shows, and what its bids tell of the other hands.
-
-    The viewer is seat 0. The round is played again from its opening, so that every seat's own question can be put.
-    """
-    lay, seen = layout_of(observation[None], mask[None]), read_all(observation[None], mask[None])[0]
-    batch = Batch(variant, num_seats, 1, 0, pad_to=lay)
-    batch.reset(dice=seen["dice"][None, :num_seats])
-    batch.states["total_at_start"] = total_at_start(variant, num_seats, mask)
-    open_row(batch.states, 0, int(seen["opener"]), bool(seen["is_palifico"]))
-    batch.states["palifico_spent"][0, :num_seats] = lay.get(observation, "palifico_spent")[:num_seats]
-    hands = np.zeros((num_seats, seen["own"].size), np.int8)
-    hands[0] = seen["own"]
-    deal_row(batch.states, 0, hands)
-    beliefs = HandBeliefs(batch, policy)
-    for bid in seen["bids"][: seen["num_bids"]]:
-        while batch.states["phase"][0] == Phase.WINDOW:
-            _say(beliefs, int(PASS), slip)
-        _say(beliefs, int(bid), slip)
-    while batch.states["phase"][0] == Phase.WINDOW and not (seen["in_window"] and batch.seat[0] == 0):
-        _say(beliefs, int(PASS), slip)
-    return beliefs
-
-
 def _say(beliefs: HandBeliefs, action: int, slip: float) -> None:
     rows, actions = np.zeros(1, np.int64), np.array([action])
     if beliefs.batch.seat[0] != 0:
         beliefs.learn(rows, actions, slip)
     beliefs.batch.act(actions)
-
-
-def total_at_start(variant: Variant, num_seats: int, mask: Int8Array) -> int:
-    """T0: as the highest legal bid shows it; where no bid is legal, that of a full table."""
-    full = variant.total_at_start(num_seats)
-    bids = np.flatnonzero(mask[FIRST_BID:]) + FIRST_BID
-    if not bids.size or variant.max_bid == "dice_in_play":
-        return full
-    highest = int(quantity_of(bids).max())
-    return next((t for t in range(2, full) if highest_quantity(variant.max_bid, t) == highest), full)
 
 
 def chance_pay(states: np.ndarray, seats: IntArray) -> FloatArray:

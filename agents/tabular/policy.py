@@ -17,31 +17,27 @@ import numpy as np
 import numpy.typing as npt
 
 from agents.core.checkpoint import read_about
-from agents.core.features import layout_of
 from agents.core.npz import Arrays, reading
+from agents.core.seated import SeatedPolicy
 from agents.core.switches import known_to, known_today, variant_then
 from agents.tabular.public_tree import HAND_BASE, NO_BID, Graph, PublicTree, descend, hand_numbers
 from agents.tabular.suffixes import SuffixGraph, bid_ranks, follow, suffix_graph, suffix_sizes
 from perudo_env.engine.actions import CALZA, DUDO, FIRST_BID, PASS
 from perudo_env.engine.jit import kernel
-from perudo_env.engine.observation import Layout, switch_slices
+from perudo_env.engine.observation import Layout
 from perudo_env.engine.variant import (
     MAX_FACES,
     SWITCHES,
     Variant,
     as_variant,
-    switch_code,
-    switch_values,
 )
 from perudo_env.game.files import parse_json, writing
-from perudo_env.policy import Int8Array, Policy, SampledPolicy, UniformPolicy
+from perudo_env.policy import Int8Array, Policy, UniformPolicy
 
 TABLE = "a table of a solved round"
 EXACT = Path(__file__).parents[1] / "checkpoints" / "exact"
 # switches on which no round depends, beyond its dice; a new switch is taken for one on which it does
 _ELSEWHERE = ("starting_dice", "palifico", "max_bid", "dice_counts", "first_player", "rounds")
-_COMMON = ("num_faces", "calza", "paco_bids", "pacos_wild")  # switches on which any round depends
-_CALZA = _COMMON.index("calza")
 _ORDINARY = ("raise_rule", "paco_open")  # and those that a palifico round sets aside
 CALZA_ID, PASS_ID = int(CALZA), int(PASS)
 Key = tuple[int, ...]
@@ -148,30 +144,20 @@ def _bid_places(graph: Graph) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int
 
 
 def table_key(tree: PublicTree) -> Key:
-    """What must be equal for a table to hold in a position, in the form of :func:`observation_keys`."""
-    v = tree.variant
-    switches = _round_switches(v)
-    if tree.palifico:
-        switches[len(_COMMON) :] = [0] * len(_ORDINARY)
+    """What of a table tells its round from all others under the same rules, in the form of :func:`round_keys`."""
     # a right Calza with a full cup gains nothing; without Calza that makes no difference
-    full = [int(v.calza != "off" and d >= v.starting_dice) for d in tree.dice]
-    return (*tree.dice, int(tree.palifico), *full, *switches)
+    full = [int(tree.variant.calza != "off" and d >= tree.variant.starting_dice) for d in tree.dice]
+    return (*tree.dice, int(tree.palifico), *full)
 
 
-def _round_switches(variant: Variant) -> list[int]:
-    """The codes of the switches of ``_COMMON`` and ``_ORDINARY``. Of two seats only one may call Calza, asked apart or not."""
-    codes = [switch_code(s, getattr(variant, s)) for s in _COMMON + _ORDINARY]
-    codes[_CALZA] = int(variant.calza != "off")
-    return codes
+def _rules(variant: Variant, palifico: bool) -> dict[str, Any]:
+    """All that a round depends on, but for its dice. Of two seats only one may call Calza, asked apart or not."""
+    set_aside = _ELSEWHERE + _ORDINARY if palifico else _ELSEWHERE
+    return {s: getattr(variant, s) for s in SWITCHES if s not in set_aside} | {"calza": variant.calza != "off"}
 
 
-def _switch_codes(switches: Int8Array, name: str) -> npt.NDArray[np.int64]:
-    first = switch_values(name)[0]
-    return np.argmax(switches[:, switch_slices()[name]], axis=1) + (0 if isinstance(first, str) else int(first))
-
-
-def observation_keys(observations: Int8Array, look: Layout) -> npt.NDArray[np.int64]:
-    """A row of numbers per observation, ``(batch, n)``: dice of opener and other, palifico, full cups, switches.
+def round_keys(observations: Int8Array, look: Layout, variant: Variant) -> npt.NDArray[np.int64]:
+    """A row of numbers per observation, ``(batch, 5)``: dice of opener and other, palifico, full cups.
 
     Negative dice stand for what is not seen, or not a table of two living seats.
     """
@@ -182,15 +168,10 @@ def observation_keys(observations: Int8Array, look: Layout) -> npt.NDArray[np.in
     mine, theirs = dice[:, 0], np.where(dice[rows, other] > 0, dice[rows, other], -1)
     opened = look.get(observations, "opener")[:, 0] == 1
     palifico = look.get(observations, "is_palifico")[:, 0].astype(np.int64)
-    switches = look.get(observations, "switches")
-    codes = [_switch_codes(switches, s) for s in _COMMON] + [
-        _switch_codes(switches, s) * (palifico == 0) for s in _ORDINARY
-    ]
-    with_calza = codes[_CALZA] = codes[_CALZA] != switch_code("calza", "off")
-    cup = _switch_codes(switches, "starting_dice")
     pair = [np.where(opened, mine, theirs), np.where(opened, theirs, mine)]
     pair = [np.where(alive.sum(axis=1) == 2, d, -2) for d in pair]
-    return np.stack([*pair, palifico, *((with_calza & (d >= cup)).astype(np.int64) for d in pair), *codes], axis=1)
+    full = ((d >= variant.starting_dice).astype(np.int64) * (variant.calza != "off") for d in pair)
+    return np.stack([*pair, palifico, *full], axis=1)
 
 
 @kernel
@@ -226,12 +207,12 @@ def write_bids(said: np.ndarray, ids: np.ndarray, bids: np.ndarray) -> int:
 @kernel
 def fill_probs(
     graph: Graph, hands: int, weights: np.ndarray, numbers: np.ndarray, standing: np.ndarray, first_rows: np.ndarray,
-    window: np.ndarray, asked: np.ndarray, rows: np.ndarray, out: np.ndarray, found: np.ndarray,
+    window: np.ndarray, asked: bool, rows: np.ndarray, out: np.ndarray, found: np.ndarray,
 ) -> None:  # fmt: skip
     """Write the probabilities of one seat's positions into the given rows of ``out`` and set ``found`` there.
 
-    ``standing`` and ``first_rows`` as of :func:`locate`, ``numbers`` the hands. Where ``asked`` the game asks for
-    Calza apart, in the positions of ``window``.
+    ``standing`` and ``first_rows`` as of :func:`locate`, ``numbers`` the hands. If ``asked``, the game asks for Calza
+    apart, in the positions of ``window``.
     """
     for k in range(rows.size):
         at, row = standing[k], first_rows[k]
@@ -245,7 +226,7 @@ def fill_probs(
             weight = 1.0 if actions == 1 else float(weights[(row + a) * hands + numbers[k]])
             total += weight
             to[a if a < calls else graph.action[graph.raises[graph.first[at] + a - calls]]] = weight
-        if asked[k]:
+        if asked:
             calza = to[CALZA_ID]
             to[CALZA_ID] = 0
             rest = to.sum()  # not total - calza, which may cancel to almost nothing
@@ -260,26 +241,31 @@ def fill_probs(
             to[:] = 0
 
 
-class TabularPolicy(SampledPolicy):
-    """Plays out of ``tables`` wherever two living seats are at a position of one; elsewhere ``fallback`` decides.
+class TabularPolicy(SeatedPolicy):
+    """Plays out of those ``tables`` that hold under its variant, wherever two living seats are at a position of one;
+    elsewhere ``fallback``, made for the same table, decides.
 
     A bid of more dice than are in play is doubted. Where the other's dice are hidden, a table is used only if there is
     no other.
     """
 
-    def __init__(self, tables: Iterable[RoundTable], fallback: Policy | None = None) -> None:
-        self.tables = {table.key: table for table in tables}
+    def __init__(
+        self, tables: Iterable[RoundTable], variant: Variant | str, num_seats: int, fallback: Policy | None = None,
+        layout: Layout | None = None,
+    ) -> None:  # fmt: skip
+        super().__init__(variant, num_seats, layout)
+        self.tables = {t.key: t for t in tables if _fits(t.tree.variant, t.tree.palifico, self.variant)}
         self.fallback: Policy = UniformPolicy() if fallback is None else fallback
 
     def probs(self, observations: Int8Array, masks: Int8Array) -> npt.NDArray[np.float64]:
         """The tables' probabilities; see :class:`Policy`."""
-        look = layout_of(observations, masks)
+        self.sight.check(observations, masks)
         out, found = np.zeros(masks.shape), np.zeros(len(masks), np.bool_)
-        keys, groups = np.unique(observation_keys(observations, look), axis=0, return_inverse=True)
+        keys, groups = np.unique(round_keys(observations, self.sight.layout, self.variant), axis=0, return_inverse=True)
         for g, key in enumerate(keys.tolist()):
             table = self._table(tuple(key))
             if table is not None:
-                self._fill(table, np.flatnonzero(groups.reshape(-1) == g), observations, masks, look, out, found)
+                self._fill(table, np.flatnonzero(groups.reshape(-1) == g), observations, masks, out, found)
         # weights on what the table's game allows and this one does not would be a fault of the key
         found &= (out * (masks == 0)).sum(axis=1) == 0
         rest = np.flatnonzero(~found)
@@ -299,10 +285,10 @@ class TabularPolicy(SampledPolicy):
         )
 
     def _fill(
-        self, table: RoundTable, rows: npt.NDArray[np.int64], observations: Int8Array, masks: Int8Array, look: Layout,
+        self, table: RoundTable, rows: npt.NDArray[np.int64], observations: Int8Array, masks: Int8Array,
         out: npt.NDArray[np.float64], found: npt.NDArray[np.bool_],
     ) -> None:  # fmt: skip
-        tree, seen = table.tree, observations[rows]
+        tree, seen, look = table.tree, observations[rows], self.sight.layout
         said = look.get(seen, "bids").any(axis=3).reshape(len(rows), -1)
         standing = look.get(seen, "standing").any(axis=2)
         above = np.isin(np.argmax(standing, axis=1), range(sum(tree.dice), look.max_quantity))
@@ -313,12 +299,12 @@ class TabularPolicy(SampledPolicy):
         codes = look.get(seen, "hand").sum(axis=2, dtype=np.int64) @ HAND_BASE ** np.arange(MAX_FACES)
         opened = look.get(seen, "opener")[:, 0] == 1
         window = look.get(seen, "calza_window")[:, 0] == 1
-        asked = _switch_codes(look.get(seen, "switches"), "calza") == switch_code("calza", "anyone")
+        asked = self.variant.calza == "anyone"
         for seat in (0, 1):
             chosen = np.flatnonzero((opened == (seat == 0)) & ~above & ~strange)
             fill_probs(
                 tree.graph, tree.num_hands[seat], table.weights[seat], hand_numbers(tree.dice[seat], tree.variant.num_faces)[codes[chosen]],
-                *table.locate(said[chosen][:, table.slots]), window[chosen], asked[chosen], rows[chosen], out, found,
+                *table.locate(said[chosen][:, table.slots]), window[chosen], asked, rows[chosen], out, found,
             )  # fmt: skip
 
 
@@ -350,23 +336,17 @@ def _holds(path: Path, variant: Variant) -> bool:
     """Whether the table of a file may hold under the switches of a variant, without reading its weights."""
     with reading(path, TABLE) as file:
         solved, palifico = _variant_in(file), bool(file.read("palifico", kinds="b"))
-    return _rules(variant, palifico) == _rules(solved, palifico)
+    return _fits(solved, palifico, variant)
 
 
-def _rules(variant: Variant, palifico: bool) -> dict[str, Any]:
-    """All that a round depends on, but for its dice. Of two seats only one may call Calza, asked apart or not."""
-    set_aside = _ELSEWHERE + _ORDINARY if palifico else _ELSEWHERE
-    return {s: getattr(variant, s) for s in SWITCHES if s not in set_aside} | {"calza": variant.calza != "off"}
+def _fits(solved: Variant, palifico: bool, variant: Variant) -> bool:
+    """Whether a round solved under a variant is one of another variant too, palifico or not."""
+    return _rules(solved, palifico) == _rules(variant, palifico)
 
 
-def exact_policy(
-    variant: Variant | None = None, fallback: Policy | None = None, folder: Path | str = EXACT
+def load_policy(
+    folder: Path | str, variant: Variant | str, num_seats: int, layout: Layout | None = None
 ) -> TabularPolicy:
-    """The shipped exact agent: solved small rounds, ``fallback`` (uniform by default) elsewhere."""
-    return TabularPolicy(load_tables(folder, variant), fallback)
-
-
-def load_policy(folder: Path | str, variant: Variant | str, num_seats: int) -> TabularPolicy:
     """The tabular agent of a checkpoint folder, as the registry makes it.
 
     ``policy.json`` names who decides where the tables do not: a scripted agent, or a checkpoint folder inside this one. With
@@ -382,10 +362,10 @@ def load_policy(folder: Path | str, variant: Variant | str, num_seats: int) -> T
         raise ValueError(
             f"{folder} has fallback {fallback!r}: one of {', '.join(registry.BASELINES)} or a checkpoint folder inside belongs there"
         )
-    rest = (
-        registry.load(folder / fallback, variant, num_seats) if inside else registry.make(fallback, variant, num_seats)
-    )
+    make, name = (registry.load, folder / fallback) if inside else (registry.make, fallback)
+    rest = make(name, variant, num_seats, layout)
     folders = [EXACT] if about.get("exact") else []
     if not folders or any(folder.rglob("*.npz")):
         folders.append(folder)
-    return TabularPolicy([t for f in folders for t in load_tables(f, as_variant(variant))], rest)
+    tables = [t for f in folders for t in load_tables(f, as_variant(variant))]
+    return TabularPolicy(tables, variant, num_seats, rest, layout)

@@ -25,8 +25,10 @@ from perudo_env.engine.checks import check_states
 from perudo_env.engine.clauses import IllegalActionError, action_id, explain
 from perudo_env.engine.jit import announce_compilation
 from perudo_env.engine.legal import legal_bids
-from perudo_env.engine.observation import Layout, encode_switches, layout
-from perudo_env.engine.rules import Reward
+from perudo_env.engine.observation import Layout, encode_switches, table_layout
+from perudo_env.engine.rules import (
+    Reward,
+)
 from perudo_env.engine.state import Phase, copied, new_states
 from perudo_env.engine.variant import Variant, as_variant, is_whole, table_size
 
@@ -123,13 +125,7 @@ class Batch:
             raise ValueError(f"num_games = {num_games!r} is not a number of games: use a whole number from 1")
         self.num_games = int(num_games)
         self.start = starting_dice(self.variant, self.num_seats, dice)
-        quantity = self.variant.max_quantity(self.num_seats)
-        self.layout = pad_to or layout(self.num_seats, quantity)
-        if self.layout.num_seats < self.num_seats or self.layout.max_quantity < quantity:
-            raise ValueError(
-                f"pad_to holds {self.layout.num_seats} seats and quantities to {self.layout.max_quantity}: "
-                f"this table needs {self.num_seats} and {quantity}"
-            )
+        self.layout = table_layout(self.variant, self.num_seats, pad_to)
         self.num_actions = num_actions(self.layout.max_quantity)
         self.switches = encode_switches(self.variant)
         self.states = new_states(

@@ -78,6 +78,21 @@ def layout(num_seats: int, max_quantity: int) -> Layout:
     return Layout(num_seats, max_quantity)
 
 
+def table_layout(variant: Variant, num_seats: int, pad_to: Layout | None = None) -> Layout:
+    """The layout of a table's observations: its own, or the larger one ``pad_to`` that they are written in.
+
+    Raises ``ValueError`` if that does not hold the table.
+    """
+    quantity = variant.max_quantity(num_seats)
+    found = pad_to or layout(num_seats, quantity)
+    if found.num_seats < num_seats or found.max_quantity < quantity:
+        raise ValueError(
+            f"pad_to holds {found.num_seats} seats and quantities to {found.max_quantity}: "
+            f"this table needs {num_seats} and {quantity}"
+        )
+    return found
+
+
 def switch_slices() -> dict[str, slice]:
     """Where each switch's bits lie inside the block ``switches``."""
     ends = np.cumsum(_NUM_VALUES)

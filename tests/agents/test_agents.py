@@ -10,6 +10,7 @@ import pytest
 import agents
 import perudo_env as pe
 from agents.core.features import TAIL, read_all
+from agents.core.seated import sight
 from agents.scripted.beliefs import FIRST_HAND, HAND_CHANCES, HANDS, believe
 from agents.scripted.inference import InferencePolicy
 from perudo_env.engine.actions import CALZA, DUDO, PASS
@@ -81,11 +82,11 @@ def test_corner_positions(name, game):
 @pytest.mark.parametrize("variant", ["classic", "box", "evening", "box:calza=anyone"])
 def test_padded_observations_give_the_same_probabilities(name, variant):
     for num_seats in (2, 5):
-        policy = agents.make(name, variant, num_seats)
+        policy, larger = (agents.make(name, variant, num_seats, look) for look in (None, layout(8, 97)))
         near, far = positions(variant, num_seats), positions(variant, num_seats, pad_to=layout(8, 97))
         for (observations, masks), (padded, padded_masks) in zip(near, far, strict=True):
             size = masks.shape[1]
-            probs = policy.probs(padded, padded_masks)
+            probs = larger.probs(padded, padded_masks)
             assert probs[:, :size] == pytest.approx(policy.probs(observations, masks), abs=1e-12)
             assert (probs[:, size:] == 0).all()
 
@@ -131,9 +132,9 @@ def test_a_window_is_passed_unless_calza_is_likely(name):
 def test_inference_believes_bids():
     """A seat that has bid a face is taken to hold more of it than fair dice would; one that is silent is not."""
     game = pe.Game.from_hands("classic", [[2, 2, 3, 4, 5], [3, 4, 5, 6, 6], [2, 3, 4, 5, 6]], opener=0, bids=["6x2"])
-    seen = read_all(game.observation(1)[None], game.action_mask()[None])
+    seen = read_all(game.observation(1)[None], sight(game.variant, 3))
     pmf = np.empty((8, 6, 7))
-    believe(TAIL, HANDS, HAND_CHANCES, FIRST_HAND, seen[0], InferencePolicy().model, pmf)
+    believe(TAIL, HANDS, HAND_CHANCES, FIRST_HAND, seen[0], InferencePolicy("classic", 3).model, pmf)
     matches = np.arange(7)
     assert pmf[2].sum(axis=1) == pytest.approx(1), "relative seat 2 is the bidder"
     assert pmf[2, 1] @ matches > 5 / 3 + 0.3
@@ -175,7 +176,7 @@ def always(variant, num_seats):
     return Always()
 
 
-def from_folder(folder, variant, num_seats):
+def from_folder(folder, variant, num_seats, layout):
     assert (folder / "policy.json").is_file()
     return Always()
 

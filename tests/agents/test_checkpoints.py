@@ -16,6 +16,7 @@ import torch
 import agents
 import perudo_env as pe
 from agents.core import checkpoint
+from agents.core.seated import sight
 from agents.learned import relative
 from agents.learned.neural import RelativePolicy, load_policy, save_policy
 from train.core.run import provenance
@@ -58,7 +59,11 @@ def seed_of(folder: Path) -> int:
     """Which of the networks of this file plays out of a folder; what it says of itself must agree."""
     found = load_policy(folder, CLASSIC, 4).probs(*positions())
     about = json.loads((folder / "policy.json").read_text(encoding="utf-8"))
-    same = [s for s in range(5) if (found == RelativePolicy(module_arrays(network(s))).probs(*positions())).all()]
+    same = [
+        s
+        for s in range(5)
+        if (found == RelativePolicy(module_arrays(network(s)), CLASSIC, 4).probs(*positions())).all()
+    ]
     assert same == [about["seed"]]
     return same[0]
 
@@ -67,7 +72,7 @@ def test_numpy_plays_a_trained_network_of_all_tables_as_torch_does(tmp_path: Pat
     folder, actor = write(tmp_path / "one", 3), network(3)
     for variant, seats in ((CLASSIC, 2), (CLASSIC, 4), (BOX, 4)):
         observations, masks = positions(variant, seats)
-        encoded = relative.encode(observations, masks)
+        encoded = relative.encode(observations, masks, sight(variant, seats))
         with torch.no_grad():
             logits = actor(torch.from_numpy(encoded.inputs))
             log_p = log_probs(logits, log_sizes(torch.from_numpy(encoded.sizes).float())).numpy()
@@ -90,7 +95,7 @@ def test_a_specialist_inside_plays_its_tables_alone(tmp_path: Path) -> None:
     save_policy(folder / "four", module_arrays(network(4)), [BOX], [4], {"seed": 4}, "# card\n", inputs="relative")
     for variant, seats, seed in ((BOX, 4, 4), (BOX, 2, 3), (CLASSIC, 4, 3)):
         seen = positions(variant, seats)
-        expected = RelativePolicy(module_arrays(network(seed))).probs(*seen)
+        expected = RelativePolicy(module_arrays(network(seed)), variant, seats).probs(*seen)
         assert (agents.load(folder, variant, seats).probs(*seen) == expected).all()
     (folder / "four" / "policy.json").write_text("{}")
     with pytest.raises(ValueError, match="four has variants None"):

@@ -5,9 +5,11 @@ from itertools import product
 import numpy as np
 import pytest
 
+import agents
 import perudo_env as pe
-from agents.core.features import TAIL, bid_chances, layout_of, read_all
-from perudo_env.engine.actions import FIRST_BID, bid_id
+from agents.core.features import TAIL, bid_chances, read_all
+from agents.core.seated import sight
+from perudo_env.engine.actions import bid_id
 from perudo_env.engine.observation import layout
 from perudo_env.engine.rules import matches
 from perudo_env.engine.variant import RULE_TEXTS, VARIANTS
@@ -34,7 +36,7 @@ def test_a_record_is_read_back_from_its_observation(variant, num_seats):
     seen_bids = 0
     for batch in walk(variant, num_seats):
         live = np.flatnonzero(~batch.is_over)
-        read = read_all(batch.observe(), batch.masks())
+        read = read_all(batch.observe(), sight(batch.variant, num_seats))
         for i in live:
             s, r = batch.states[i], read[i]
             n, me = int(s["num_bids"]), int(s["seat"])
@@ -59,11 +61,11 @@ def test_a_record_is_read_back_from_its_observation(variant, num_seats):
 def test_hidden_counts_are_assumed_from_the_observation_alone():
     for dice, assumed in (((5, 5, 2), 4), ((1, 5, 5), 2), ((3, 1, 1), 3)):
         game = pe.Game("box", 3, 1, dice=dice)
-        read = read_all(game.observation(0)[None], game.action_mask()[None])[0]
+        read = read_all(game.observation(0)[None], sight(game.variant, 3))[0]
         assert read["counts_hidden"] == 1
         assert read["dice"].tolist() == [dice[0], assumed, assumed, 0, 0, 0, 0, 0]
     palifico = pe.Game.from_hands("box", [[2, 2, 3], [4], [1, 1]], opener=1, palifico=True, bids=["1x4", "2x4"])
-    read = read_all(palifico.observation(0)[None], palifico.action_mask()[None])[0]
+    read = read_all(palifico.observation(0)[None], sight(palifico.variant, 3))[0]
     assert read["dice"][:3].tolist() == [3, 1, 3], "the opener of a palifico round holds one die"
 
 
@@ -89,7 +91,7 @@ def test_chances_equal_a_count_over_all_hands_by_the_engine(variant, dice, palif
         )
         outcomes.append([matches(game.states[0], bid_id(1, f)) for f in range(1, faces + 1)])
     counts = np.array(outcomes)
-    chances = bid_chances(game.observation(0)[None], game.action_mask()[None])
+    chances = bid_chances(game.observation(0)[None], variant, len(dice))
     for quantity in range(1, sum(dice) + 1):
         for face in range(1, faces + 1):
             assert chances.holds[0, quantity - 1, face - 1] == pytest.approx(
@@ -107,7 +109,7 @@ def test_chances_of_the_standing_bid_equal_the_outcomes_of_dudo():
     lost = exact = 0
     for a, b, c in product(range(1, 7), repeat=3):
         game = pe.Game.from_hands("marquoir", [[a, b], [1, 4], [c]], opener=0, bids=["2x4"])
-        chances = bid_chances(game.observation(1)[None], game.action_mask()[None])
+        chances = bid_chances(game.observation(1)[None], "marquoir", 3)
         called = game.copy()
         game.act("dudo")
         lost += game.dice == (2, 1, 1)
@@ -126,8 +128,8 @@ def test_padding_changes_nothing(variant, num_seats):
         padded.states[:] = batch.states
         live = ~batch.is_over
         near, far = (
-            bid_chances(batch.observe()[live], batch.masks()[live]),
-            bid_chances(padded.observe()[live], padded.masks()[live]),
+            bid_chances(batch.observe()[live], variant, num_seats),
+            bid_chances(padded.observe()[live], variant, num_seats, big),
         )
         size = near.holds.shape[1]
         assert (near.holds == far.holds[:, :size]).all()
@@ -138,7 +140,7 @@ def test_padding_changes_nothing(variant, num_seats):
 
 def test_before_the_opening_bid_nothing_can_be_doubted():
     game = pe.Game("classic", 3, 1)
-    chances = bid_chances(game.observation(game.seat)[None], game.action_mask()[None])
+    chances = bid_chances(game.observation(game.seat)[None], "classic", 3)
     assert (chances.standing[0], chances.standing_holds[0], chances.standing_exactly[0]) == (-1, 1.0, 0.0)
 
 
@@ -148,10 +150,14 @@ def test_the_tail_table_is_a_table_of_chances():
     assert (np.diff(TAIL, axis=-1) <= 0).all()
 
 
-def test_the_layout_is_told_by_the_widths():
-    for num_seats, quantity in product(range(2, 9), (4, 20, 61, 97)):
-        lay = layout(num_seats, quantity)
-        masks = np.zeros((1, FIRST_BID + 6 * quantity), np.int8)
-        assert layout_of(np.zeros((1, lay.size), np.int8), masks) is lay
-        with pytest.raises(ValueError, match=f"width {lay.size + 1}"):
-            layout_of(np.zeros((1, lay.size + 1), np.int8), masks)
+def test_observations_of_another_table_are_refused():
+    game = pe.Game("classic", 3, 1)
+    seen, mask = game.observation(0)[None], game.action_mask()[None]
+    with pytest.raises(ValueError, match=rf"widths \[{seen.shape[1]}\].*4 seats and quantities to 20"):
+        bid_chances(seen, "classic", 4)
+    with pytest.raises(ValueError, match="pad_to holds 2 seats"):
+        sight(game.variant, 3, layout(2, 15))
+    for name in ("odds", "threshold", "bluffer", "inference", "exact", "table", "search:odds"):
+        for policy in (agents.make(name, "classic", 2), agents.make(name, "classic", 3, layout(3, 16))):
+            with pytest.raises(ValueError, match="made for"):
+                policy.probs(seen, mask)

@@ -13,7 +13,7 @@ import agents
 import perudo_env as pe
 from agents.scripted.beliefs import FIRST_HAND, HAND_CHANCES, HANDS
 from agents.search.hand_beliefs import HandBeliefs
-from agents.search.policy import STRENGTH, SearchPolicy, Thought, remembered
+from agents.search.policy import STRENGTH, SearchPolicy, Thought
 from perudo_env.engine.variant import Variant, parse_variant
 from perudo_env.policy import Int8Array, Policy, SampledPolicy
 from tests.evaluate.test_local_best_response import Telling, likelihood_of
@@ -26,7 +26,9 @@ SLIP = 0.1
 
 def beliefs_of(game: pe.Game, policy: Policy, slip: float = 0.0) -> HandBeliefs:
     """What the seat to act remembers, told by its observation alone."""
-    return remembered(policy, game.variant, game.num_seats, game.observation(game.seat), game.action_mask(), slip)
+    total = int(game.states["total_at_start"][0])
+    search = SearchPolicy(policy, game.variant, game.num_seats, Thought(slip=slip), total_at_start=total)
+    return search.remembered(game.observation(game.seat))
 
 
 def positions(num_games: int, variant: Variant | None = None, num_seats: int | None = None) -> list[pe.Game]:
@@ -154,8 +156,8 @@ def test_where_dice_are_hidden_the_agent_under_it_plays() -> None:
 
 
 def test_it_beats_the_agent_under_it() -> None:
-    under = agents.make("odds", "pascal", 2)
     variant = pe.variant("pascal", starting_dice=2)
+    under = agents.make("odds", variant, 2)
     assert share_against(SearchPolicy(under, variant, 2, QUICK), under, variant, 2, 80, seed=0).low > 0.5
 
 

@@ -69,7 +69,7 @@ def test_networks_of_fewer_switches_play_and_are_trained_on(tmp_path: Path, monk
     wide = starting_networks(tmp_path / "old.safetensors")
     policy = load_policy(tmp_path / "old", "classic", 2)
     batch = pe.Batch("classic", 2, 8, seed=1)
-    same = RelativePolicy({name.removeprefix("actor."): array for name, array in wide.items()})
+    same = RelativePolicy({name.removeprefix("actor."): array for name, array in wide.items()}, "classic", 2)
     assert wide["actor.layers.0.weight"].shape == (8, relative.NUM_INPUTS)
     assert (policy.probs(batch.observe(), batch.masks()) == same.probs(batch.observe(), batch.masks())).all()
     champion = starting_networks(agents.CHECKPOINTS / "table" / "training.safetensors")

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import perudo_env as pe
-from agents.tabular.policy import EXACT, RoundTable, TabularPolicy, exact_policy, load_policy, load_tables
+from agents.tabular.policy import EXACT, RoundTable, TabularPolicy, load_policy, load_tables
 from agents.tabular.public_tree import PublicTree
 from perudo_env.engine.observation import layout
 from perudo_env.policy import Int8Array, SampledPolicy
@@ -55,7 +55,7 @@ def test_every_shipped_table_has_a_row_in_the_card() -> None:
 def test_the_card_states_the_exploitability_of_what_is_shipped(path: Path) -> None:
     table = RoundTable.load(path)
     tree = table.tree
-    measured = nash_conv(TabularPolicy([table]), tree.variant, tree.dice, tree.palifico)
+    measured = nash_conv(TabularPolicy([table], tree.variant, 2), tree.variant, tree.dice, tree.palifico)
     row = card_rows()[path.name]
     assert f"{abs(measured.nash_conv):.5f}" == row[5]
     assert measured.value == pytest.approx(float(row[4]), abs=6e-6)
@@ -76,7 +76,7 @@ def test_tables_are_found_by_the_variant(shipped: list[RoundTable]) -> None:
 @pytest.mark.parametrize("num_seats", [2, 3])
 def test_it_plays_whole_games_legally(v: str, num_seats: int, shipped: list[RoundTable]) -> None:
     fallback, rng = Marked(), np.random.default_rng(3)
-    policy = TabularPolicy(shipped, fallback)
+    policy = TabularPolicy(shipped, v, num_seats, fallback)
     batch, decisions = pe.Batch(v, num_seats=num_seats, num_games=200, seed=0, max_rounds=200), 0
     while not batch.is_over.all():
         rows = np.flatnonzero(~batch.is_over)
@@ -92,42 +92,46 @@ def test_it_plays_whole_games_legally(v: str, num_seats: int, shipped: list[Roun
 
 def test_it_plays_the_same_in_a_padded_layout() -> None:
     v = pe.variant("classic")
-    policy = TabularPolicy(load_tables(variant=v), Marked())
+    policy, larger = (
+        TabularPolicy(load_tables(variant=v), v, 2, Marked(), look) for look in (None, layout(4, v.max_quantity(4)))
+    )
     game = pe.Game.from_hands(v, [[2, 3], [4]], bids=["1x3"])
     batch = pe.Batch(v, num_games=1, dice=(2, 1), pad_to=layout(4, v.max_quantity(4)))
     batch.states[0] = game.states[0]
     plain = policy.probs(game.observation(1)[None], game.action_mask()[None])[0]
-    padded = policy.probs(batch.observe(), batch.masks())[0]
+    padded = larger.probs(batch.observe(), batch.masks())[0]
     assert np.array_equal(plain, padded[: plain.size])
-    assert policy.fallback.asked == 0  # type: ignore[attr-defined]
+    assert policy.fallback.asked == larger.fallback.asked == 0  # type: ignore[attr-defined]
 
 
 def test_a_bid_above_the_dice_in_play_is_doubted() -> None:
-    policy = TabularPolicy(load_tables(variant=pe.variant("classic")), Marked())
+    policy = TabularPolicy(load_tables(variant=pe.variant("classic")), "classic", 2, Marked())
     game = pe.Game.from_hands("classic", [[2], [4]], bids=["3x3"])
     assert policy.probs(game.observation(1)[None], game.action_mask()[None])[0, pe.DUDO] == 1
 
 
 def test_other_positions_are_the_fallback_s() -> None:
-    fallback = Marked()
-    policy = exact_policy(pe.variant("classic"), fallback)
+    classic, box = (load_tables(variant=pe.variant(v)) for v in ("classic", "box"))
     for game in (
         pe.Game("classic", 2, seed=0),  # ten dice
         pe.Game("classic", 3, dice=(1, 1, 1), seed=0),  # three living seats
         pe.Game("joker", 2, dice=(1, 1), seed=0),  # other rules
         pe.Game.from_hands("box", [[2], [3]]),  # hidden counts: 1 v 1 or 1 v 2
     ):
-        before = fallback.asked
+        fallback = Marked()
+        policy = TabularPolicy([*classic, *box], game.variant, game.num_seats, fallback)
         assert game.seat is not None
         policy.probs(game.observation(game.seat)[None], game.action_mask()[None])
-        assert fallback.asked == before + 1
+        assert fallback.asked == 1
 
 
 def test_of_two_seats_it_does_not_matter_who_may_call_calza() -> None:
-    policy = exact_policy(pe.variant("pascal", calza="anyone"))
-    on_turn, anyone, off = (nash_conv(policy, f"pascal:calza={c}", (1, 1)) for c in ("on_turn", "anyone", "off"))
-    assert anyone.nash_conv == pytest.approx(on_turn.nash_conv, abs=1e-9)
-    assert anyone.nash_conv < 1e-3 < off.nash_conv
+    tables = load_tables(variant=pe.variant("pascal"))
+    on_turn, anyone, off = (TabularPolicy(tables, f"pascal:calza={c}", 2) for c in ("on_turn", "anyone", "off"))
+    gains = [nash_conv(p, p.variant, (1, 1)).nash_conv for p in (on_turn, anyone)]
+    assert gains[0] == pytest.approx(gains[1], abs=1e-9)
+    assert gains[1] < 1e-3
+    assert not off.tables
 
 
 def test_where_counts_are_hidden_the_only_fitting_table_plays() -> None:
@@ -194,7 +198,7 @@ def test_a_folder_without_tables_is_refused(tmp_path: Path) -> None:
 def test_the_folder_names_its_fallback(monkeypatch: pytest.MonkeyPatch) -> None:
     asked = []
 
-    def make(name: str, variant: object, num_seats: int) -> Marked:
+    def make(name: str, variant: object, num_seats: int, layout: object) -> Marked:
         asked.append((name, num_seats))
         return Marked()
 

@@ -125,7 +125,7 @@ def test_chances_agree_with_those_that_agents_use(variant):
     game = Game(variant, 3 if variant not in ("joker",) else 2, 11)
     game.act(game.legal_actions()[-20])
     seat = game.seat
-    told = bid_chances(game.observation(seat)[None], game.action_mask(seat)[None])
+    told = bid_chances(game.observation(seat)[None], game.variant, game.num_seats)
     for action in range(FIRST_BID, game.num_actions):
         q, f = divmod(action - FIRST_BID, MAX_FACES)
         if f < game.variant.num_faces:

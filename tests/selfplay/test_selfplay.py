@@ -9,6 +9,7 @@ import pytest
 import torch
 
 import perudo_env as pe
+from agents.core.seated import sight
 from agents.learned import relative
 from agents.learned.neural import RelativePolicy
 from perudo_env.engine.actions import PACO
@@ -133,14 +134,14 @@ def some_weights(seed: int = 0, hidden: int = 16) -> dict[str, np.ndarray]:
 @pytest.mark.parametrize("preset", PRESETS)
 @pytest.mark.parametrize("num_seats", range(2, 9))
 def test_one_network_plays_every_table(preset: str, num_seats: int) -> None:
-    batch, policy = pe.Batch(preset, num_seats, 8, seed=num_seats), RelativePolicy(some_weights())
+    batch, policy = pe.Batch(preset, num_seats, 8, seed=num_seats), RelativePolicy(some_weights(), preset, num_seats)
     met = 0
     for _ in range(12):
         live = np.flatnonzero(~batch.is_over)
         if not live.size:
             break
         seen, masks = batch.observe(live), batch.masks(live)
-        encoded = relative.encode(seen, masks)
+        encoded = relative.encode(seen, masks, policy.sight)
         assert (encoded.sizes.sum(axis=1) == masks.sum(axis=1)).all()
         assert np.isfinite(encoded.inputs).all()
         probs = policy.probs(seen, masks)
@@ -158,7 +159,9 @@ def test_the_layout_of_a_larger_table_changes_nothing() -> None:
     for _ in range(6):
         assert (small.states == padded.states).all()
         live = np.flatnonzero(~small.is_over)
-        one, other = (relative.encode(b.observe(live), b.masks(live)) for b in (small, padded))
+        one, other = (
+            relative.encode(b.observe(live), b.masks(live), sight(b.variant, 2, b.layout)) for b in (small, padded)
+        )
         assert (one.inputs == other.inputs).all()
         assert (one.sizes == other.sizes).all()
         actions = pe.UniformPolicy().act(small.observe(live), small.masks(live), np.random.default_rng(0))
@@ -167,17 +170,20 @@ def test_the_layout_of_a_larger_table_changes_nothing() -> None:
 
 
 def test_which_seats_are_out_changes_nothing() -> None:
-    policy = RelativePolicy(some_weights())
+    policy = RelativePolicy(some_weights(), "classic", 5)
     tables = [[[2, 3, 3], [1, 6], [4], [], []], [[2, 3, 3], [], [1, 6], [], [4]], [[2, 3, 3], [1, 6], [], [4], []]]
     games = [pe.Game.from_hands("classic", hands, opener=0, bids=["2x3", "2x5"]) for hands in tables]
     seen = [g.observation(g.seat)[None] for g in games]
     masks = [g.action_mask()[None] for g in games]
-    inputs = [relative.encode(o, m).inputs for o, m in zip(seen, masks, strict=True)]
+    inputs = [relative.encode(o, m, policy.sight).inputs for o, m in zip(seen, masks, strict=True)]
     assert (inputs[0] == inputs[1]).all()
     assert (inputs[0] == inputs[2]).all()
     assert (policy.probs(seen[0], masks[0]) == policy.probs(seen[1], masks[1])).all()
     other = pe.Game.from_hands("classic", [[2, 3, 3], [1, 6], [4, 4], [], []], opener=0, bids=["2x3", "2x5"])
-    assert (relative.encode(other.observation(other.seat)[None], other.action_mask()[None]).inputs != inputs[0]).any()
+    assert (
+        relative.encode(other.observation(other.seat)[None], other.action_mask()[None], policy.sight).inputs
+        != inputs[0]
+    ).any()
 
 
 # ---------------------------------------------------------------------------------------------- hindsight

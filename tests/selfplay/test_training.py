@@ -18,6 +18,7 @@ from stable_baselines3.common.vec_env import VecEnv
 
 import agents
 import perudo_env as pe
+from agents.core.seated import sight
 from agents.learned.neural import MLPPolicy, input_size, load_policy, network_inputs, save_policy
 from perudo_env.adapters.sb3 import Sb3VecEnv
 from perudo_env.engine.observation import layout
@@ -120,7 +121,7 @@ def test_the_door_gives_masks_without_asking_each_env() -> None:
         masks = get_action_masks(door)
         assert (masks == door.env.batch.masks()).all()
         assert door.observation_space.contains(observation[0])
-        assert (observation == network_inputs(door.env.batch.observe(), masks)).all()
+        assert (observation == network_inputs(door.env.batch.observe(), sight(VARIANT, 2))).all()
         observation, rewards, done, infos = door.step(pe.UniformPolicy().act(door.env.batch.observe(), masks, rng))
         for i in np.flatnonzero(done):
             assert infos[i]["terminal_observation"].shape == observation[0].shape
@@ -199,9 +200,9 @@ def test_numpy_plays_what_torch_computes() -> None:
         layer.weight.data, layer.bias.data = weight, torch.from_numpy(weights[f"layers.{i}.bias"])
         layers += [layer, torch.nn.ReLU()]
     observations, masks = some_positions()
-    inputs = network_inputs(observations, masks)
+    inputs = network_inputs(observations, sight(VARIANT, 2))
     expected = torch.nn.Sequential(*layers[:-1])(torch.from_numpy(inputs)).detach().numpy()
-    policy = MLPPolicy(weights)
+    policy = MLPPolicy(weights, VARIANT, 2)
     assert np.abs(policy.network(inputs) - expected).max() < 1e-5 * np.abs(expected).max()
     probs = policy.probs(observations, masks)
     assert np.allclose(probs.sum(axis=1), 1)
@@ -211,7 +212,7 @@ def test_numpy_plays_what_torch_computes() -> None:
 def test_a_checkpoint_comes_back_as_it_was(tmp_path: Path) -> None:
     folder = saved(tmp_path / "one")
     observations, masks = some_positions()
-    expected = MLPPolicy(some_weights()).probs(observations, masks)
+    expected = MLPPolicy(some_weights(), VARIANT, 2).probs(observations, masks)
     assert (agents.make(str(folder), VARIANT, 2).probs(observations, masks) == expected).all()
     assert sorted(p.name for p in folder.iterdir()) == ["README.md", "policy.json", "weights.safetensors"]
 

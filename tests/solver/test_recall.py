@@ -42,7 +42,7 @@ def solver(
 
 def judged(s: RecallSolver) -> Exploitability:
     t = s.tree
-    return nash_conv(TabularPolicy([s.table()]), t.variant, t.dice, t.palifico)
+    return nash_conv(TabularPolicy([s.table()], t.variant, 2), t.variant, t.dice, t.palifico)
 
 
 def earned(ours: Policy, theirs: Policy, v: str, dice: tuple[int, int]) -> float:
@@ -177,8 +177,8 @@ def test_who_meets_an_agent_in_a_share_of_the_rounds_earns_more_from_it() -> Non
     even, lean = (solver("classic", (1, 1), 2, against=agent, share=share) for share in (0.0, 0.4))
     for s in (even, lean):
         s.iterate(60)
-    gain = earned(TabularPolicy([lean.table()]), agent, "classic", (1, 1)) - earned(
-        TabularPolicy([even.table()]), agent, "classic", (1, 1)
+    gain = earned(TabularPolicy([lean.table()], "classic", 2), agent, "classic", (1, 1)) - earned(
+        TabularPolicy([even.table()], "classic", 2), agent, "classic", (1, 1)
     )
     assert gain > 0.1
     # nobody earns more than 1 in a seat
@@ -232,7 +232,9 @@ def test_a_rounded_table_plays_from_its_file(tmp_path: Path) -> None:
     assert read.recall == 3
     assert all(a.dtype == np.uint8 and np.array_equal(a, b) for a, b in zip(read.weights, table.weights, strict=True))
     exact = judged(s)
-    assert nash_conv(TabularPolicy([read]), "joker", (1, 1)).nash_conv == pytest.approx(exact.nash_conv, abs=0.01)
+    assert nash_conv(TabularPolicy([read], "joker", 2), "joker", (1, 1)).nash_conv == pytest.approx(
+        exact.nash_conv, abs=0.01
+    )
     with pytest.raises(ValueError, match="do not fit"):
         RoundTable(read.tree, read.weights, recall=2)
 

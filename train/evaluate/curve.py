@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import agents as registry
 from agents.tabular.public_tree import PublicTree
-from perudo_env.engine.variant import parse_variant
+from perudo_env.engine.variant import Variant, parse_variant
 from perudo_env.policy import Policy
 from train.core.sections import EvaluationSection
 from train.evaluate.standings import share_against
@@ -22,14 +22,19 @@ def check_evaluation(evaluation: EvaluationSection) -> None:
         refuse_large(PublicTree(parse_variant(round_.variant), check_dice(round_.dice)), MAX_STATES)
 
 
-def judge_agent(make: Callable[[], Policy], evaluation: EvaluationSection, seed: int) -> dict[str, float]:
-    """Win shares against baselines with 95% intervals, and exact NashConv of small rounds, by the names of ``curve.csv``."""
-    policy, found = make(), {}
+def judge_agent(make: Callable[[Variant, int], Policy], evaluation: EvaluationSection, seed: int) -> dict[str, float]:
+    """Win shares against baselines with 95% intervals, and exact NashConv of small rounds, by the names of ``curve.csv``.
+
+    ``make`` gives the agent for a table of so many seats.
+    """
+    found = {}
     for round_ in evaluation.rounds:
+        policy = make(parse_variant(round_.variant), 2)
         name = f"nash_conv/{round_.variant} {'v'.join(map(str, round_.dice))}"
         found[name] = nash_conv(policy, round_.variant, round_.dice).nash_conv
     for table in evaluation.tables:
         v = parse_variant(table.variant)
+        policy = make(v, table.seats)
         for baseline in evaluation.baselines:
             opponent = registry.make(baseline, v, table.seats)
             share = share_against(policy, opponent, v, table.seats, evaluation.games, seed=seed)

@@ -12,9 +12,9 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from agents.core.features import bid_chances
+from agents.core.features import chances_at
+from agents.core.seated import sight
 from perudo_env.engine.actions import CALZA, DUDO, FIRST_BID
-from perudo_env.engine.observation import layout
 from perudo_env.engine.variant import MAX_STARTING_DICE, Variant
 from perudo_env.game.asking import ask
 from perudo_env.policy import Int8Array, Policy
@@ -45,15 +45,15 @@ class Tally:
 
     def __init__(self, policy: Policy, variant: Variant, num_seats: int, bluff: float) -> None:
         self.policy, self.bluff = policy, bluff
-        self.layout = layout(num_seats, variant.max_quantity(num_seats))
+        self.sight = sight(variant, num_seats)
         self.done = np.zeros((len(KINDS), MAX_STARTING_DICE + 1))
         self.asked = np.zeros_like(self.done)
 
     def act(self, observations: Int8Array, masks: Int8Array, rng: np.random.Generator) -> npt.NDArray[np.int64]:
         """The policy's actions."""
         actions = ask(self.policy, observations, masks, rng)
-        dice = self.layout.get(observations, "hand").sum(axis=(1, 2), dtype=np.int64)
-        holds = bid_chances(observations, masks).holds.reshape(len(actions), -1)
+        dice = self.sight.layout.get(observations, "hand").sum(axis=(1, 2), dtype=np.int64)
+        holds = chances_at(observations, self.sight).holds.reshape(len(actions), -1)
         bids = actions >= FIRST_BID
         chance = holds[np.arange(len(actions)), np.maximum(actions - FIRST_BID, 0)]
         for kind, (asked, done) in enumerate((

@@ -6,6 +6,7 @@ python -m train ship runs/table-3 agents/checkpoints/table --games 4000
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 from rich.console import Console
@@ -29,7 +30,7 @@ def ship(run: Path, to: Path, games: int, title: str) -> dict[str, float]:
     trainer = MMD(config)
     resume(trainer, run / STATE)
     # the seed of training is the seed of its curve as well: these games are others
-    figures = judge_agent(lambda: RelativePolicy(trainer.weights()), config.evaluation, config.run.seed + 1)
+    figures = judge_agent(partial(RelativePolicy, trainer.weights()), config.evaluation, config.run.seed + 1)
     write_checkpoint(
         to, title, kinds_of(config.tables), trainer.weights(), "python -m train ppo", config.run.seed, trainer.decisions, figures,
         trainer.pool.hashes, networks=trainer.networks(),

@@ -10,6 +10,7 @@ A run that was killed goes on with the same command and its folder as ``--out``.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 from rich.console import Console
@@ -85,7 +86,7 @@ def judged_run(trainer: Trainer, config: options.Config | distil.Config, folder:
     """Run a trainer of a network for every table to its end, the average judged on the way; returns the last evaluation."""
 
     def judge() -> Figures:
-        return judge_agent(lambda: RelativePolicy(trainer.weights()), config.evaluation, config.run.seed)
+        return judge_agent(partial(RelativePolicy, trainer.weights()), config.evaluation, config.run.seed)
 
     total, every = config.learn.total_decisions, config.evaluation.every
     return Loop(trainer, folder, total, judge, every, config.run.save_every, console).run()
@@ -103,7 +104,7 @@ def train_sb3(config: sb3.Quickstart, folder: Path, console: Console) -> Figures
         asked = EvaluationSection(
             every=evaluation.every, games=games, baselines=evaluation.baselines, tables=(table,), rounds=()
         )
-        return judge_agent(lambda: MLPPolicy(trainer.weights()), asked, seed)
+        return judge_agent(partial(MLPPolicy, trainer.weights()), asked, seed)
 
     total, every = config.ppo.total_decisions, evaluation.every
     Loop(trainer, folder, total, lambda: judge(evaluation.games), every, config.run.save_every, console).run()

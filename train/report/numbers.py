@@ -110,7 +110,7 @@ def recall_item(v: str, dice: Dice, recall: int, iterations: int, heavy: bool = 
             "seed": solver.seed,
         }
         if tree.num_states < 10**8:
-            policy = TabularPolicy([solver.table()])
+            policy = TabularPolicy([solver.table()], tree.variant, 2)
             found["nash_conv"] = nash_conv(policy, tree.variant, dice, max_states=10**8).nash_conv
         return found
 

@@ -12,6 +12,7 @@ import torch
 from rich.console import Console
 from torch import Tensor
 
+from agents.core.seated import sight
 from agents.learned.neural import MLPPolicy, input_size, network_inputs
 from agents.tabular.public_tree import PublicTree
 from perudo_env.engine.actions import num_actions
@@ -79,14 +80,12 @@ class SmallRound:
     def inputs(self, sights: Int8Array) -> Tensor:
         """What a network is fed, float32 ``(batch, num_inputs)``."""
         return torch.from_numpy(
-            network_inputs(
-                np.ascontiguousarray(sights[:, : self.layout.size]), np.ascontiguousarray(self.masks(sights))
-            )
+            network_inputs(np.ascontiguousarray(sights[:, : self.layout.size]), sight(self.variant, 2))
         )
 
     def judge(self, weights: Mapping[str, npt.NDArray[Any]]) -> dict[str, float]:
         """The exact NashConv of a network's softmax, by its name in ``curve.csv``."""
-        return {self.name: nash_conv(MLPPolicy(weights), self.variant, self.dice).nash_conv}
+        return {self.name: nash_conv(MLPPolicy(weights, self.variant, 2), self.variant, self.dice).nash_conv}
 
 
 class RoundConfig(Protocol):

@@ -14,6 +14,7 @@ from typing import Any, Literal
 import numpy as np
 import numpy.typing as npt
 
+from agents.core.seated import sight
 from agents.learned.relative import encode, pick_rows
 from perudo_env.engine.batch import Batch
 from perudo_env.engine.jit import kernel
@@ -163,7 +164,7 @@ class Collector:
 
     def _learner(self, asked: list[Any], offsets: npt.NDArray[np.int64]) -> None:
         """Ask the network for all tables at once, and note its decisions."""
-        encoded = [encode(seen, masks) for _, _, _, (_, _, seen, masks) in asked]
+        encoded = [encode(seen, masks, sight(t.variant, t.num_seats)) for _, t, _, (_, _, seen, masks) in asked]
         if not any(len(e.inputs) for e in encoded):
             return
         # all dice, for the critic, as the tables stand now

@@ -17,6 +17,7 @@ import torch
 from pydantic import Field
 
 import agents as registry
+from agents.core.seated import sight
 from agents.learned import relative
 from perudo_env.engine.jit import kernel
 from perudo_env.game.asking import ask_probs, places
@@ -126,7 +127,7 @@ class Distiller:
         while rows.size:
             seen, masks = batch.observe(rows), batch.masks(rows)
             probs = ask_probs(teacher, seen, masks, places(batch, rows))
-            encoded = relative.encode(seen, masks)
+            encoded = relative.encode(seen, masks, sight(tables.variant, tables.num_seats))
             cells = np.empty((rows.size, relative.NUM_CELLS), np.float32)
             gather_rows(probs, encoded.cells, cells)
             found.append((encoded.inputs, encoded.sizes, cells))

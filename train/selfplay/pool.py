@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 import agents as registry
-from agents.learned.neural import MLPPolicy, RelativePolicy
+from agents.learned.neural import MLPPolicy, Network, RelativePolicy
 from perudo_env.engine.variant import Variant, is_whole
 from perudo_env.envs.vector import LearnerVectorEnv
 from perudo_env.policy import Policy
@@ -78,7 +78,7 @@ class SnapshotPool:
         frozen = {name: np.array(array) for name, array in weights.items()}
         self._snapshots.append(frozen)
         self.hashes.append(weights_hash(frozen))
-        self.env.add_opponent(MLPPolicy(frozen))
+        self.env.add_opponent(MLPPolicy(frozen, self.env.batch.variant, self.env.batch.num_seats))
         self.env.weights = self._chances()
         return self.hashes[-1]
 
@@ -113,7 +113,8 @@ class Pool:
         self.scripted, self.scripted_share, self.size = tuple(scripted), scripted_share, size
         self.hashes: list[str] = []
         self._snapshots: list[dict[str, npt.NDArray[Any]]] = []
-        self._policies: dict[tuple[int, str, int], Policy] = {}
+        self._networks: dict[int, Network] = {}  # of snapshots, each shared by its policies at all tables
+        self._policies: dict[tuple[int, Variant, int], Policy] = {}
 
     def add(self, weights: Mapping[str, npt.NDArray[Any]]) -> str:
         """Freeze a copy of ``weights``; returns its hash."""
@@ -132,13 +133,13 @@ class Pool:
 
     def policy(self, number: int, variant: Variant, num_seats: int) -> Policy:
         """Opponent ``number`` for a table."""
-        snapshot = number - 1 - len(self.scripted)
-        key = (number, "", 0) if snapshot >= 0 else (number, str(variant), num_seats)
+        snapshot, key = number - 1 - len(self.scripted), (number, variant, num_seats)
         if key not in self._policies:
-            frozen = snapshot >= 0
+            if snapshot >= 0 and number not in self._networks:
+                self._networks[number] = Network(self._snapshots[snapshot])
             self._policies[key] = (
-                RelativePolicy(self._snapshots[snapshot])
-                if frozen
+                RelativePolicy(self._networks[number], variant, num_seats)
+                if snapshot >= 0
                 else registry.make(self.scripted[number - 1], variant, num_seats)
             )
         return self._policies[key]

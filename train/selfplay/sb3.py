@@ -20,6 +20,7 @@ from sb3_contrib import MaskablePPO
 from stable_baselines3.common.logger import Logger
 
 import agents as registry
+from agents.core.seated import sight
 from agents.learned.neural import network_inputs
 from perudo_env.adapters.sb3 import Sb3VecEnv
 from perudo_env.engine.variant import parse_variant
@@ -161,7 +162,7 @@ class SB3:
         if not scripted:
             env.opponents.clear()
         self.pool = SnapshotPool(env, config.pool.size, config.pool.latest_share, config.pool.scripted_share)
-        self.door = Sb3VecEnv(env, network_inputs)
+        self.door = Sb3VecEnv(env, lambda seen, _: network_inputs(seen, sight(variant, seats)))
         self.model = MaskablePPO(
             "MlpPolicy", self.door, n_steps=ppo.num_steps, batch_size=ppo.batch_size, n_epochs=ppo.num_epochs,
             learning_rate=ppo.learning_rate, clip_range=ppo.clip_range,

@@ -168,7 +168,7 @@ class RoundSolution:
     @property
     def policy(self) -> TabularPolicy:
         """The average strategies of both seats; uniform outside this round."""
-        return TabularPolicy([self.table])
+        return TabularPolicy([self.table], self.table.tree.variant, 2)
 
 
 def solve_round(

@@ -326,7 +326,7 @@ def solve(o: RecallOptions) -> dict[str, Any]:
         "iterations": solver.iterations, "seconds": round(spent), "seed": o.seed, **provenance(),
     }  # fmt: skip
     if tree.num_states <= MAX_STATES:
-        card["nash_conv"] = nash_conv(TabularPolicy([table]), v, dice, o.palifico).nash_conv
+        card["nash_conv"] = nash_conv(TabularPolicy([table], v, 2), v, dice, o.palifico).nash_conv
     write_card(o.out, card)
     return card
 
