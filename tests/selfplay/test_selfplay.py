@@ -15,7 +15,7 @@ from perudo_env.engine.actions import PACO
 from perudo_env.engine.observation import layout
 from tests.helpers import PRESETS, play_out
 from train.research.deep_cfr import match_regrets
-from train.research.memory import Memory
+from train.research.replay import ReplayBuffer
 from train.selfplay import critic_features as hindsight
 from train.selfplay.collector import Tables, advantages
 from train.selfplay.networks import entropy, kl, log_probs, log_sizes
@@ -239,11 +239,11 @@ def test_copies_of_a_batch_go_their_own_way() -> None:
 
 
 def test_a_ring_holds_the_newest() -> None:
-    ring, rng = Memory(5, {"x": (1, np.int64)}, reservoir=False), np.random.default_rng(0)
+    ring, rng = ReplayBuffer(5, {"x": (1, np.int64)}, reservoir=False), np.random.default_rng(0)
     for k in range(4):
         ring.add(rng, x=np.arange(3 * k, 3 * k + 3))
     assert sorted(ring.arrays()["x"][:, 0].tolist()) == [7, 8, 9, 10, 11]
-    again = Memory(5, {"x": (1, np.int64)}, reservoir=False)
+    again = ReplayBuffer(5, {"x": (1, np.int64)}, reservoir=False)
     again.restore(ring.arrays())
     for memory in (ring, again):
         memory.add(rng, x=np.array([12]))
@@ -253,7 +253,7 @@ def test_a_ring_holds_the_newest() -> None:
 def test_a_reservoir_holds_an_equal_sample_of_all() -> None:
     rng, kept = np.random.default_rng(0), np.zeros(100)
     for _ in range(600):
-        reservoir = Memory(20, {"x": (1, np.int64)}, reservoir=True)
+        reservoir = ReplayBuffer(20, {"x": (1, np.int64)}, reservoir=True)
         for k in range(10):
             reservoir.add(rng, x=np.arange(10 * k, 10 * k + 10))
         assert len(reservoir) == 20

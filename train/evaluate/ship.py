@@ -33,8 +33,8 @@ def ship(run: Path, to: Path, games: int, title: str) -> dict[str, float]:
     # the seed of training is the seed of its curve as well: these games are others
     figures = judge_agent(lambda: RelativePolicy(trainer.weights()), config.evaluation, config.run.seed + 1)
     write_checkpoint(
-        to, title, kinds_of(config.tables), trainer.weights(), "train.selfplay.ppo", config.run.seed, trainer.decisions, figures,
-        trainer.pool.hashes, networks=trainer.networks(),
+        to, trainer, title, "python -m train ppo", kinds_of(config.tables), figures, trainer.pool.hashes,
+        networks=trainer.training_arrays(),
     )  # fmt: skip
     return figures
 
