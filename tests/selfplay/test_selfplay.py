@@ -1,4 +1,4 @@
-"""The arithmetic under the trainers: advantages, continuation values, losses, relative inputs, the critic's hindsight, memories."""
+"""The arithmetic under the trainers: advantages, continuation values, losses, relative inputs, the critic's features, replay buffers."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from perudo_env.engine.observation import layout
 from tests.helpers import PRESETS, play_out
 from train.research.deep_cfr import match_regrets
 from train.research.replay import ReplayBuffer
-from train.selfplay import critic_features as hindsight
+from train.selfplay import critic_features
 from train.selfplay.collector import Tables, advantages
 from train.selfplay.networks import entropy, kl, log_probs, log_sizes
 from train.selfplay.pool import SnapshotPool
@@ -180,7 +180,7 @@ def test_which_seats_are_out_changes_nothing() -> None:
     assert (relative.encode(other.observation(other.seat)[None], other.action_mask()[None]).inputs != inputs[0]).any()
 
 
-# ---------------------------------------------------------------------------------------------- hindsight
+# ---------------------------------------------------------------------------------------------- critic features
 
 
 @pytest.mark.parametrize("preset", ["classic", "pascal", "box"])
@@ -190,8 +190,8 @@ def test_hindsight_is_what_a_count_of_all_dice_says(preset: str) -> None:
         game = play_out(pe.Game(preset, num_seats=3, seed=seed), rng, steps=rng.randrange(40))
         if game.is_over:
             continue
-        out = np.empty((1, hindsight.NUM_INPUTS), np.float32)
-        hindsight.hindsight_rows(game.states, np.array([0]), out)
+        out = np.empty((1, critic_features.NUM_INPUTS), np.float32)
+        critic_features.hindsight_rows(game.states, np.array([0]), out)
         viewer, wild = game.seat, not game.palifico
         others = [s for s in ((viewer + r) % 3 for r in (1, 2)) if game.dice[s]]
         for place, seat in enumerate(others):
@@ -269,7 +269,7 @@ def test_a_pool_comes_back_with_its_snapshots_and_chances() -> None:
     pools = [SnapshotPool(LearnerVectorEnv(2, "classic", 2), 3, 0.5, 0.2) for _ in range(2)]
     for k in range(3):
         pools[0].add(some_weights(k))
-    pools[1].restore(pools[0].arrays())
+    pools[1].restore(pools[0].arrays(), some_weights(0))
     assert pools[1].hashes == pools[0].hashes
     assert pools[1].env.weights == pools[0].env.weights
     assert len(pools[1].env.opponents) == 4

@@ -32,7 +32,7 @@ def train_ppo(config: options.Config, folder: Path, console: Console, backend: B
     check_evaluation(config.evaluation)
     if config.pool.share > 0:
         check_agents(config.pool.scripted, kinds_of(config.tables))
-    trainer = ppo.MMD(config, backend)
+    trainer = ppo.PPO(config, backend)
     final = judged_run(trainer, folder, console)
     write_checkpoint(
         folder / "checkpoint", trainer, "PPO and magnetic mirror descent", "python -m train ppo", kinds_of(config.tables),

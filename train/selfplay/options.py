@@ -86,8 +86,8 @@ class LearnSection(NetworkSection):
     """Weight of the entropy bonus at the start."""
     final_entropy: Weight = 0.02
     """Weight of the entropy bonus at the end."""
-    trace: Share = 0.95
-    """Trace decay of the advantage."""
+    gae_lambda: Share = 0.95
+    """Lambda of the generalised advantage (GAE)."""
 
 
 class ValuesSection(Section):

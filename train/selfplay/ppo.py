@@ -19,8 +19,7 @@ from agents.learned import relative
 from train.core.backends import Backend
 from train.core.loop import Figures
 from train.core.state import Arrays, module_arrays, with_prefix
-from train.selfplay import critic_features as hindsight
-from train.selfplay import rollouts
+from train.selfplay import critic_features, rollouts
 from train.selfplay.collector import Collector, Decisions, Rounds, advantages
 from train.selfplay.networks import MLP, annealed, entropy, kl, log_probs, log_sizes, mixed
 from train.selfplay.options import Config, groups_of
@@ -29,7 +28,7 @@ from train.selfplay.trainer import SelfPlayTrainer
 from train.selfplay.values import ContinuationValues
 
 
-class MMD(SelfPlayTrainer):
+class PPO(SelfPlayTrainer):
     """Actor, critic, continuation values, tables and the pool of one run."""
 
     counts = ("decisions", "next_snapshot")
@@ -37,7 +36,7 @@ class MMD(SelfPlayTrainer):
 
     def __init__(self, config: Config, backend: Backend | None = None) -> None:
         super().__init__(config)
-        inputs = relative.NUM_INPUTS + hindsight.NUM_INPUTS
+        inputs = relative.NUM_INPUTS + critic_features.NUM_INPUTS
         critic = MLP(inputs, config.learn.critic_hidden, 1).to(self.device)
         self.critic = self.add_network("critic", critic, self.adam)
         self.values = ContinuationValues(config.values.hidden, config.values.learning_rate)
@@ -90,7 +89,7 @@ class MMD(SelfPlayTrainer):
         chosen = torch.from_numpy(d.chosen).to(self.device)
         before = self._values(inputs)
         gains = np.empty(len(d.chosen))
-        advantages(before, d.who, d.pay, learn.trace, gains)
+        advantages(before, d.who, d.pay, learn.gae_lambda, gains)
         targets = torch.from_numpy((gains + before).astype(np.float32)).to(self.device)
         scaled = torch.from_numpy(((gains - gains.mean()) / (gains.std() + 1e-8)).astype(np.float32)).to(self.device)
         sums: dict[str, float] = {}

@@ -63,7 +63,7 @@ class PPOSection(Section):
     gamma: Share = 1.0
     """Discount; a game is won or lost, time does not matter."""
     gae_lambda: Share = 0.95
-    """Lambda of the generalised advantage."""
+    """Lambda of the generalised advantage (GAE)."""
     hidden: Widths = (128, 128)
     """Widths of actor and critic."""
     average: Part = 0.1
