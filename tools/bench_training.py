@@ -13,10 +13,10 @@ from stable_baselines3.common.vec_env import DummyVecEnv
 import perudo_env  # noqa: F401 - registers perudo/Perudo-v0 with Gymnasium
 from agents.learned import relative
 from train.core.config import load_config
-from train.selfplay import critic_features as hindsight
+from train.selfplay import critic_features
 from train.selfplay.networks import MLP, entropy, log_probs, mixed, precision
 from train.selfplay.options import Config
-from train.selfplay.ppo import MMD
+from train.selfplay.ppo import PPO
 
 HIDDEN, EPOCHS, MINIBATCH = [256, 256], 4, 4096
 WORDS = f"{HIDDEN}, {EPOCHS} epochs of {MINIBATCH}"
@@ -41,7 +41,7 @@ def precision_here() -> str:
 
 def mmd_play(wanted: str = "auto") -> Any:
     """``train.selfplay.ppo`` end to end: play, learn, average."""
-    trainer = MMD(config(wanted))
+    trainer = PPO(config(wanted))
 
     def play(decisions: int) -> int:
         before = trainer.decisions
@@ -70,10 +70,10 @@ def maskable_ppo_play() -> Any:
 def bare_play() -> Any:
     """The passes that no trainer of these networks can do without, on batches as large as ours: one forward pass of both to
     play, and ``EPOCHS`` forward and backward passes of both in minibatches."""
-    trainer = MMD(config())
+    trainer = PPO(config())
     trainer.step()
     batch = trainer.decisions
-    inputs = torch.rand(batch, relative.NUM_INPUTS + hindsight.NUM_INPUTS).to(trainer.precision)
+    inputs = torch.rand(batch, relative.NUM_INPUTS + critic_features.NUM_INPUTS).to(trainer.precision)
     sizes = torch.zeros(batch, relative.NUM_CELLS)
 
     def actor_loss(actor: MLP, rows: slice) -> torch.Tensor:

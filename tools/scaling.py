@@ -28,7 +28,7 @@ from train.core.config import load_config
 from train.evaluate.results import Cell, ResultsFile
 from train.evaluate.standings import draw_lineups
 from train.evaluate.tasks import Finished, Task, cut, play_task
-from train.selfplay import ppo as mmd
+from train.selfplay import ppo
 from train.selfplay.options import Config
 
 AGENTS, VARIANT, SEATS, CHUNK, SEED = ("inference", "odds", "threshold", "bluffer"), "classic", 4, 256, 1
@@ -74,7 +74,7 @@ def arena_speed(backend: Backend, workers: int, tasks: list[Task]) -> tuple[floa
 
 def rollout_speed(backend: Backend, config: Config, updates: int) -> tuple[float, float, float | None, Any]:
     """Decisions of self-play a second and per update, bytes moved per update, and the trainer with its last batch."""
-    trainer = mmd.MMD(config, backend)
+    trainer = ppo.PPO(config, backend)
     everything = np.arange(len(trainer.groups))
     trainer.collect(everything)
     before, begun = getattr(backend, "moved", None), time.perf_counter()
@@ -111,7 +111,7 @@ def _entering(finished: Finished, times: int = 20) -> float:
         return (time.perf_counter() - begun) / (times * len(finished.played.lineups))
 
 
-def _learning(trainer: mmd.MMD, batch: Any) -> float:
+def _learning(trainer: ppo.PPO, batch: Any) -> float:
     trainer.learn(batch)
     begun = time.perf_counter()
     trainer.learn(batch)

@@ -22,7 +22,7 @@ from agents.core.seated import SeatedPolicy
 from agents.search.hand_beliefs import FloatArray, HandBeliefs, IntArray
 from agents.search.lookahead import Effort, Lookahead, Pay, round_pay
 from perudo_env.engine.actions import CALZA, DUDO, PASS
-from perudo_env.engine.batch import Batch, deal_row, open_row
+from perudo_env.engine.batch import Batch
 from perudo_env.engine.observation import Layout
 from perudo_env.engine.rows import deal_row, open_row
 from perudo_env.engine.state import Phase

@@ -17,8 +17,7 @@ from train.core.config import load_config
 from train.evaluate import tasks
 from train.evaluate import tournament as league
 from train.evaluate.standings import draw_lineups
-from train.selfplay import ppo as mmd
-from train.selfplay import rollouts
+from train.selfplay import ppo, rollouts
 from train.selfplay.options import SMOKE, Config
 
 GAMES, LEARNING = tasks.__name__, rollouts.__name__
@@ -115,7 +114,7 @@ def test_all_code_that_tasks_run_is_covered() -> None:
     config = load_config(
         Config, sources.ROOT / "configs/mmd.yaml", (*SMOKE, "play.tables=4", "pool.share=0.5", "pool.scripted=[odds]")
     )
-    trainer = mmd.MMD(config, Local(1))
+    trainer = ppo.PPO(config, Local(1))
     sent = [rollouts.networks_of(config, trainer.precision, trainer.actor, trainer.values, trainer.pool)]
     group = trainer.groups[0]
     part = rollouts.Part(

@@ -9,7 +9,7 @@ import pytest
 from train.__main__ import main as command
 from train.core.backends import BackendError, Local
 from train.core.config import load_config
-from train.selfplay import ppo as mmd
+from train.selfplay import ppo
 from train.selfplay.options import Config
 
 ROOT = Path(__file__).parents[2]
@@ -26,7 +26,7 @@ def tiny(*overrides):
 
 
 def figures(config, backend, steps=4):
-    trainer = mmd.MMD(config, backend)
+    trainer = ppo.PPO(config, backend)
     return [trainer.step() for _ in range(steps)], trainer
 
 
@@ -54,7 +54,7 @@ def test_parts_give_the_same_figures_on_any_number_of_workers():
 
 def test_parts_make_one_batch():
     """Each seat is paid once: the parts' decisions name different seats, and the pay of a table sums to what it should."""
-    trainer = mmd.MMD(tiny("play.parts=3", "play.unit=games"), Local(1))
+    trainer = ppo.PPO(tiny("play.parts=3", "play.unit=games"), Local(1))
     decisions, rounds = trainer.collect(np.arange(4))
     assert rounds is None
     assert decisions.pay.size == 4 * 8 * 8
@@ -78,7 +78,7 @@ def test_lost_workers_cost_no_update(tmp_path):
                     raise BackendError("a node is gone")
 
     config, backend = tiny("play.parts=2"), Flaky(1)
-    trainer = mmd.MMD(config, backend)
+    trainer = ppo.PPO(config, backend)
     before = [t.batch.states.copy() for t in trainer.groups]
     with pytest.raises(BackendError):
         trainer.collect(np.arange(4))

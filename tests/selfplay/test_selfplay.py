@@ -1,4 +1,4 @@
-"""The arithmetic under the trainers: advantages, continuation values, losses, relative inputs, the critic's hindsight, memories."""
+"""The arithmetic under the trainers: advantages, continuation values, losses, relative inputs, the critic's features, replay buffers."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ from perudo_env.engine.actions import PACO
 from perudo_env.engine.observation import layout
 from tests.helpers import PRESETS, play_out
 from train.research.deep_cfr import match_regrets
-from train.research.memory import Memory
-from train.selfplay import critic_features as hindsight
+from train.research.replay import ReplayBuffer
+from train.selfplay import critic_features
 from train.selfplay.collector import Tables, advantages
 from train.selfplay.networks import entropy, kl, log_probs, log_sizes
 from train.selfplay.pool import SnapshotPool
@@ -186,7 +186,7 @@ def test_which_seats_are_out_changes_nothing() -> None:
     ).any()
 
 
-# ---------------------------------------------------------------------------------------------- hindsight
+# ---------------------------------------------------------------------------------------------- critic features
 
 
 @pytest.mark.parametrize("preset", ["classic", "pascal", "box"])
@@ -196,8 +196,8 @@ def test_hindsight_is_what_a_count_of_all_dice_says(preset: str) -> None:
         game = play_out(pe.Game(preset, num_seats=3, seed=seed), rng, steps=rng.randrange(40))
         if game.is_over:
             continue
-        out = np.empty((1, hindsight.NUM_INPUTS), np.float32)
-        hindsight.hindsight_rows(game.states, np.array([0]), out)
+        out = np.empty((1, critic_features.NUM_INPUTS), np.float32)
+        critic_features.hindsight_rows(game.states, np.array([0]), out)
         viewer, wild = game.seat, not game.palifico
         others = [s for s in ((viewer + r) % 3 for r in (1, 2)) if game.dice[s]]
         for place, seat in enumerate(others):
@@ -245,11 +245,11 @@ def test_copies_of_a_batch_go_their_own_way() -> None:
 
 
 def test_a_ring_holds_the_newest() -> None:
-    ring, rng = Memory(5, {"x": (1, np.int64)}, reservoir=False), np.random.default_rng(0)
+    ring, rng = ReplayBuffer(5, {"x": (1, np.int64)}, reservoir=False), np.random.default_rng(0)
     for k in range(4):
         ring.add(rng, x=np.arange(3 * k, 3 * k + 3))
     assert sorted(ring.arrays()["x"][:, 0].tolist()) == [7, 8, 9, 10, 11]
-    again = Memory(5, {"x": (1, np.int64)}, reservoir=False)
+    again = ReplayBuffer(5, {"x": (1, np.int64)}, reservoir=False)
     again.restore(ring.arrays())
     for memory in (ring, again):
         memory.add(rng, x=np.array([12]))
@@ -259,7 +259,7 @@ def test_a_ring_holds_the_newest() -> None:
 def test_a_reservoir_holds_an_equal_sample_of_all() -> None:
     rng, kept = np.random.default_rng(0), np.zeros(100)
     for _ in range(600):
-        reservoir = Memory(20, {"x": (1, np.int64)}, reservoir=True)
+        reservoir = ReplayBuffer(20, {"x": (1, np.int64)}, reservoir=True)
         for k in range(10):
             reservoir.add(rng, x=np.arange(10 * k, 10 * k + 10))
         assert len(reservoir) == 20
@@ -275,7 +275,7 @@ def test_a_pool_comes_back_with_its_snapshots_and_chances() -> None:
     pools = [SnapshotPool(LearnerVectorEnv(2, "classic", 2), 3, 0.5, 0.2) for _ in range(2)]
     for k in range(3):
         pools[0].add(some_weights(k))
-    pools[1].restore(pools[0].arrays())
+    pools[1].restore(pools[0].arrays(), some_weights(0))
     assert pools[1].hashes == pools[0].hashes
     assert pools[1].env.weights == pools[0].env.weights
     assert len(pools[1].env.opponents) == 4

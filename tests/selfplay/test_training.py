@@ -26,7 +26,8 @@ from perudo_env.envs.vector import LearnerVectorEnv
 from tests.helpers import train
 from train.core.config import load_config
 from train.core.state import weights_hash
-from train.selfplay.pool import Average, SnapshotPool
+from train.core.trainer import EMAWeights
+from train.selfplay.pool import SnapshotPool
 from train.selfplay.sb3 import SMOKE, Quickstart
 
 CONFIG = Path(__file__).parents[2] / "configs" / "quickstart.yaml"
@@ -170,13 +171,17 @@ def test_snapshots_stay_as_they_were_and_chances_are_shared_out() -> None:
 
 
 def test_average_is_the_mean_at_first_and_then_forgets() -> None:
-    average = Average(horizon=4)
+    now = {"w": np.array([7.0])}
+    ema = EMAWeights(lambda: now, decisions=4 * 32)
+    assert ema.weights()["w"] == 7.0
     for value in (1.0, 2.0, 3.0):
-        average.add({"w": np.array([value])})
-    assert average.weights["w"] == pytest.approx(2.0)
+        now["w"] = np.array([value])
+        ema.add(batch=32)
+    assert ema.weights()["w"] == pytest.approx(2.0)
+    now["w"] = np.array([9.0])
     for _ in range(100):
-        average.add({"w": np.array([9.0])})
-    assert average.weights["w"] == pytest.approx(9.0)
+        ema.add(batch=32)
+    assert ema.weights()["w"] == pytest.approx(9.0)
 
 
 def test_one_legal_action_has_no_entropy_and_probability_one() -> None:

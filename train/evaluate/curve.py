@@ -1,16 +1,24 @@
-"""The figures of a learning curve: win shares against baselines, and exact NashConv of small rounds."""
+"""A learning curve's figures, win shares against baselines and exact NashConv of small rounds, and the run they judge."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+
+from rich.console import Console
 
 import agents as registry
+from agents.learned.neural import RelativePolicy
 from agents.tabular.public_tree import PublicTree
 from perudo_env.engine.variant import Variant, parse_variant
 from perudo_env.policy import Policy
+from train.core.loop import Figures
 from train.core.sections import EvaluationSection
 from train.evaluate.standings import share_against
+from train.selfplay.checkpoint import starting_networks
 from train.selfplay.pool import check_agents
+from train.selfplay.trainer import SelfPlayTrainer
 from train.solver.exact.exploitability import MAX_STATES, nash_conv, refuse_large
 from train.solver.exact.payoffs import check_dice
 
@@ -41,3 +49,15 @@ def judge_agent(make: Callable[[Variant, int], Policy], evaluation: EvaluationSe
             name = f"win_share/{baseline} {table.variant} {table.seats}"
             found |= {name: share.value, f"{name}/low": share.low, f"{name}/high": share.high}
     return found
+
+
+def judged_run(trainer: SelfPlayTrainer, folder: Path, console: Console) -> Figures:
+    """Run a trainer of a network for every table to its end, judged on the way; returns the last evaluation."""
+    config = trainer.config
+    if config.run.start_from:
+        trainer.start_from(starting_networks(Path(config.run.start_from)))
+
+    def judge() -> Figures:
+        return judge_agent(partial(RelativePolicy, trainer.weights()), config.evaluation, config.run.seed)
+
+    return trainer.train(folder, judge, config.evaluation.every, console)

@@ -18,7 +18,7 @@ from train.core.loop import STATE, print_figures, resume
 from train.evaluate.curve import judge_agent
 from train.selfplay.checkpoint import write_checkpoint
 from train.selfplay.options import Config, kinds_of
-from train.selfplay.ppo import MMD
+from train.selfplay.ppo import PPO
 
 
 def ship(run: Path, to: Path, games: int, title: str) -> dict[str, float]:
@@ -27,13 +27,13 @@ def ship(run: Path, to: Path, games: int, title: str) -> dict[str, float]:
     Raises ``ValueError`` for a folder that holds no run.
     """
     config = load_config(Config, run / "config.yaml", [f"evaluation.games={games}"])
-    trainer = MMD(config)
+    trainer = PPO(config)
     resume(trainer, run / STATE)
     # the seed of training is the seed of its curve as well: these games are others
     figures = judge_agent(partial(RelativePolicy, trainer.weights()), config.evaluation, config.run.seed + 1)
     write_checkpoint(
-        to, title, kinds_of(config.tables), trainer.weights(), "python -m train ppo", config.run.seed, trainer.decisions, figures,
-        trainer.pool.hashes, networks=trainer.networks(),
+        to, trainer, title, "python -m train ppo", kinds_of(config.tables), figures, trainer.pool.hashes,
+        networks=trainer.training_arrays(),
     )  # fmt: skip
     return figures
 

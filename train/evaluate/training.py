@@ -16,17 +16,16 @@ from pathlib import Path
 from rich.console import Console
 from tyro.conf import Positional
 
-from agents.learned.neural import MLPPolicy, RelativePolicy
+from agents.learned.neural import MLPPolicy
 from perudo_env.engine.variant import parse_variant
 from train.core.backends import Backend, BackendError
-from train.core.loop import Figures, Loop, Trainer, run_command
+from train.core.loop import Figures, run_command
 from train.core.options import Training, Where
 from train.core.run import write_csv
 from train.core.sections import EvaluationSection, TableSection
-from train.core.state import load_module, under_prefix
-from train.evaluate.curve import check_evaluation, judge_agent
+from train.evaluate.curve import check_evaluation, judge_agent, judged_run
 from train.selfplay import distil, options, ppo, sb3
-from train.selfplay.checkpoint import starting_networks, write_checkpoint
+from train.selfplay.checkpoint import write_checkpoint
 from train.selfplay.options import kinds_of
 from train.selfplay.pool import check_agents
 
@@ -57,13 +56,11 @@ def train_ppo(config: options.Config, folder: Path, console: Console, backend: B
     check_evaluation(config.evaluation)
     if config.pool.share > 0:
         check_agents(config.pool.scripted, kinds_of(config.tables))
-    trainer = ppo.MMD(config, backend)
-    if config.run.start_from:
-        trainer.start_from(starting_networks(Path(config.run.start_from)))
-    final = judged_run(trainer, config, folder, console)
+    trainer = ppo.PPO(config, backend)
+    final = judged_run(trainer, folder, console)
     write_checkpoint(
-        folder / "checkpoint", "PPO and magnetic mirror descent", kinds_of(config.tables), trainer.weights(),
-        "python -m train ppo", config.run.seed, trainer.decisions, final, trainer.pool.hashes, networks=trainer.networks(),
+        folder / "checkpoint", trainer, "PPO and magnetic mirror descent", "python -m train ppo", kinds_of(config.tables),
+        final, trainer.pool.hashes, networks=trainer.training_arrays(),
     )  # fmt: skip
     return final
 
@@ -72,29 +69,15 @@ def train_distil(config: distil.Config, folder: Path, console: Console) -> Figur
     """Distil in ``folder``, going on from the state there; returns the last evaluation."""
     check_evaluation(config.evaluation)
     trainer = distil.Distiller(config)
-    if config.run.start_from:
-        load_module(trainer.student, under_prefix("average", starting_networks(Path(config.run.start_from))))
-    final = judged_run(trainer, config, folder, console)
-    write_checkpoint(
-        folder / "checkpoint", f"A network taught by {config.teacher.agent}", kinds_of(config.tables), trainer.weights(),
-        "python -m train distil", config.run.seed, trainer.decisions, final,
-    )  # fmt: skip
+    final = judged_run(trainer, folder, console)
+    title = f"A network taught by {config.teacher.agent}"
+    write_checkpoint(folder / "checkpoint", trainer, title, "python -m train distil", kinds_of(config.tables), final)
     return final
-
-
-def judged_run(trainer: Trainer, config: options.Config | distil.Config, folder: Path, console: Console) -> Figures:
-    """Run a trainer of a network for every table to its end, the average judged on the way; returns the last evaluation."""
-
-    def judge() -> Figures:
-        return judge_agent(partial(RelativePolicy, trainer.weights()), config.evaluation, config.run.seed)
-
-    total, every = config.learn.total_decisions, config.evaluation.every
-    return Loop(trainer, folder, total, judge, every, config.run.save_every, console).run()
 
 
 def train_sb3(config: sb3.Quickstart, folder: Path, console: Console) -> Figures:
     """Train in ``folder``, going on from the state there; returns the final win shares."""
-    game, evaluation, seed = config.game, config.evaluation, config.run.seed
+    game, evaluation = config.game, config.evaluation
     variant = parse_variant(game.variant)
     check_agents(evaluation.baselines, [(variant, game.num_seats)])
     trainer = sb3.SB3(config)
@@ -104,10 +87,9 @@ def train_sb3(config: sb3.Quickstart, folder: Path, console: Console) -> Figures
         asked = EvaluationSection(
             every=evaluation.every, games=games, baselines=evaluation.baselines, tables=(table,), rounds=()
         )
-        return judge_agent(partial(MLPPolicy, trainer.weights()), asked, seed)
+        return judge_agent(partial(MLPPolicy, trainer.weights()), asked, config.run.seed)
 
-    total, every = config.ppo.total_decisions, evaluation.every
-    Loop(trainer, folder, total, lambda: judge(evaluation.games), every, config.run.save_every, console).run()
+    trainer.train(folder, lambda: judge(evaluation.games), evaluation.every, console)
     final = judge(evaluation.final_games)
     shares = {name.partition("/")[2]: name for name in final if name.count("/") == 1}
     write_csv(
@@ -116,8 +98,8 @@ def train_sb3(config: sb3.Quickstart, folder: Path, console: Console) -> Figures
         [[against, *(final[f"{name}{end}"] for end in ("", "/low", "/high"))] for against, name in shares.items()],
     )
     write_checkpoint(
-        folder / "checkpoint", "MaskablePPO", [(variant, game.num_seats)], trainer.weights(), "python -m train sb3", seed,
-        trainer.decisions, final, trainer.pool.hashes, inputs="observation",
+        folder / "checkpoint", trainer, "MaskablePPO", "python -m train sb3", [(variant, game.num_seats)],
+        final, trainer.pool.hashes, inputs="observation",
     )  # fmt: skip
     return final
 

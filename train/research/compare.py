@@ -29,7 +29,7 @@ from train.evaluate import training
 from train.evaluate.exploitability import nash_conv
 from train.research import deep_cfr, nfsp
 from train.research.small_round import SmallRound
-from train.selfplay import options as mmd_config
+from train.selfplay import options
 from train.solver.exact.payoffs import State, check_dice, pay_table
 from train.solver.exact.rounds import RoundSolver
 
@@ -87,8 +87,8 @@ class Entrant:
 _TABLES = "tables=[{{variants: ['{variant}'], seats: [2], dice: {dice}}}]\nevaluation.rounds=[{{variant: '{variant}', dice: {dice}}}]"
 _ROUND = "round={{variant: '{variant}', dice: {dice}}}"
 ENTRANTS = {
-    "mmd": Entrant(mmd_config.Config, training.train_ppo, "mmd_round.yaml", _TABLES, mmd_config.SMOKE),
-    "ppo": Entrant(mmd_config.Config, training.train_ppo, "mmd_round.yaml", _TABLES + "\nlearn.kl=0", mmd_config.SMOKE),
+    "mmd": Entrant(options.Config, training.train_ppo, "mmd_round.yaml", _TABLES, options.SMOKE),
+    "ppo": Entrant(options.Config, training.train_ppo, "mmd_round.yaml", _TABLES + "\nlearn.kl=0", options.SMOKE),
     "nfsp": Entrant(nfsp.Config, nfsp.train, "nfsp.yaml", _ROUND, nfsp.SMOKE),
     "deep_cfr": Entrant(deep_cfr.Config, deep_cfr.train, "deep_cfr.yaml", _ROUND, deep_cfr.SMOKE),
 }

@@ -3,15 +3,15 @@
     python -m train nfsp configs/nfsp.yaml round.dice=[2,1] --out runs/nfsp
 
 In each round a seat plays, with the anticipatory chance, an epsilon-greedy best response, else the average strategy. A
-Q network learns from all transitions in a ring of the newest (DQN, with a target network); the average network learns
+Q network learns from the newest transitions in a replay buffer (DQN, with a target network); the average network learns
 by supervision the best responses' actions from a reservoir of all. The average is what plays. Both seats share the
 networks, whose inputs tell them apart.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -20,47 +20,38 @@ import numpy.typing as npt
 import torch
 from rich.console import Console
 from torch.nn.functional import mse_loss
+from torch.optim import Adam
 from tyro.conf import Positional
 
 from perudo_env.policy import sample
-from train.core.config import Count, NumTables, Part, Rate, Section, Share, Widths
+from train.core.config import Count, NumTables, Part, Rate, Share
 from train.core.loop import Figures, run_command
 from train.core.options import Training
-from train.core.sections import RunSection
 from train.core.state import (
     Arrays,
-    adam_arrays,
-    load_adam,
-    load_module,
-    load_torch_generator,
-    module_arrays,
     take,
-    take_count,
-    take_weights,
-    torch_generator,
-    under_prefix,
-    with_prefix,
 )
-from train.research.memory import Memory
-from train.research.small_round import Int8Array, JudgeSection, SmallRound, SmallRoundSection, train_round
-from train.selfplay.networks import MLP, descend, log_probs, log_sizes
-from train.selfplay.pool import Average
+from train.research.replay import ReplayBuffer
+from train.research.small_round import (
+    Int8Array,
+    RoundConfig,
+    RoundLearnSection,
+    RoundTrainer,
+    train_round,
+)
+from train.selfplay.networks import log_probs, log_sizes
 
 FloatArray = npt.NDArray[np.float64]
 NOTHING = -1  # no decision of a seat waits for what follows
 
 
-class LearnSection(Section):
+class LearnSection(RoundLearnSection):
     """The algorithm."""
 
-    total_decisions: Count = 300_000
-    """Decisions of both seats in the whole run."""
     tables: NumTables = 256
     """Rounds side by side."""
     steps: Count = 8
     """Decisions per table between updates."""
-    hidden: Widths = (64, 64)
-    """Widths of all networks."""
     anticipatory: Part = 0.5
     """Chance that a seat plays the best response in a round."""
     epsilon: Share = 0.06
@@ -71,27 +62,20 @@ class LearnSection(Section):
     """Newest transitions that Q-learning draws from."""
     reservoir: Count = 500_000
     """Best responses' decisions, an equal sample of all, for the average strategy."""
-    minibatch: Count = 256
-    """Rows of one optimiser step."""
     updates: Count = 64
     """Optimiser steps of each network after those steps."""
     q_learning_rate: Rate = 1e-3
-    """Of the Q network."""
-    learning_rate: Rate = 1e-3
-    """Of the average network."""
+    """Of the Q network; the other is the average network's."""
     target_every: Count = 50
     """Updates between two copies of the Q network to its target."""
     average: Part = 0.05
     """How far back the average network's averaged weights reach: a share of the run."""
 
 
-class Config(Section):
+class Config(RoundConfig):
     """All of a configuration of ``train.research.nfsp``."""
 
-    round: SmallRoundSection = SmallRoundSection()
     learn: LearnSection = LearnSection()
-    evaluation: JudgeSection = JudgeSection()
-    run: RunSection = RunSection()
 
 
 SMOKE = (
@@ -100,35 +84,41 @@ SMOKE = (
 )  # fmt: skip
 
 
-class NFSP:
-    """Networks, memories and tables of one run."""
+class NFSP(RoundTrainer):
+    """Networks, replay buffers and tables of one run."""
+
+    counts = ("decisions", "updates")
 
     def __init__(self, config: Config) -> None:
-        torch.manual_seed(config.run.seed)
-        torch.set_num_threads(config.run.torch_threads)
-        learn = config.learn
-        self.config, self.decisions, self.updates = config, 0, 0
-        self.game = SmallRound(config.round)
-        self.rng = np.random.default_rng(config.run.seed)
-        sizes = self.game.num_inputs, learn.hidden, self.game.num_actions
-        self.networks = {"q": MLP(*sizes), "target": MLP(*sizes), "average": MLP(*sizes)}
-        self.networks["target"].load_state_dict(self.networks["q"].state_dict())
-        self.adams = {
-            "q": torch.optim.Adam(self.networks["q"].parameters(), lr=learn.q_learning_rate),
-            "average": torch.optim.Adam(self.networks["average"].parameters(), lr=learn.learning_rate),
-        }
-        sight = (self.game.width, np.int8)
-        self.ring = Memory(
-            learn.ring,
-            {"sights": sight, "actions": (1, np.int64), "pay": (1, np.float32), "after": sight},
-            reservoir=False,
-        )
-        self.reservoir = Memory(learn.reservoir, {"sights": sight, "actions": (1, np.int64)}, reservoir=True)
+        super().__init__(config)
+        self.config, self.updates, learn = config, 0, config.learn
+        self.q = self.add_network("q", self.new_network(), partial(Adam, lr=learn.q_learning_rate))
+        self.target = self.add_network("target", self.new_network())
+        self.policy = self.add_network("policy", self.new_network(), partial(Adam, lr=learn.learning_rate))
+        self.target.load_state_dict(self.q.state_dict())
+        self.plays("policy", learn.average)
+        sight, most = (self.game.width, np.int8), {"sights": 1, "after": 1, "actions": self.game.num_actions - 1}
+        decision: dict[str, tuple[int, Any]] = {"sights": sight, "actions": (1, np.int64)}
+        transition = {**decision, "pay": (1, np.float32), "after": sight}
+        self.replay = ReplayBuffer(learn.ring, transition, reservoir=False, most=most)
+        self.reservoir = ReplayBuffer(learn.reservoir, decision, reservoir=True, most=most)
+        self.keep("replay", self.replay.arrays, self.replay.restore)
+        self.keep("reservoir", self.reservoir.arrays, self.reservoir.restore)
         self.batch = self.game.deal(learn.tables, self.rng)
         self.responds = self._draw_modes(learn.tables)
         self.waiting = np.full((learn.tables, 2), NOTHING)  # each seat's last action, and the sight it was taken at
         self.seen = np.zeros((learn.tables, 2, self.game.width), np.int8)
-        self.smooth = Average(learn.average * learn.total_decisions / (learn.tables * learn.steps))
+        self.keep("tables", self._tables, self._restore_tables)
+
+    def _tables(self) -> Arrays:
+        states = self.batch.states.view(np.uint8)
+        return {"states": states, "seen": self.seen, "waiting": self.waiting, "responds": self.responds}
+
+    def _restore_tables(self, arrays: Arrays) -> None:
+        self.seen = take(arrays, "seen", self.seen, 0, 1)
+        self.waiting = take(arrays, "waiting", self.waiting, NOTHING, self.game.num_actions - 1)
+        self.responds = take(arrays, "responds", self.responds)
+        self.batch.restore(arrays["states"])
 
     def _draw_modes(self, count: int) -> npt.NDArray[np.bool_]:
         """Whether each seat plays the best response in a new round, ``(count, 2)``."""
@@ -143,7 +133,7 @@ class NFSP:
         for _ in range(learn.updates):
             losses["loss/q"] += self._update_q() / learn.updates
             losses["loss/average"] += self._update_average() / learn.updates
-        self.smooth.add(module_arrays(self.networks["average"]))
+        self.ema.add(learn.tables * learn.steps)
         return {**losses, "epsilon": self._epsilon()}
 
     def _epsilon(self) -> float:
@@ -181,15 +171,10 @@ class NFSP:
         """Actions: of the average strategy, or where ``responding`` of the epsilon-greedy best response."""
         masks = self.game.masks(sights)
         inputs = self.game.inputs(sights)
-        probs = (
-            log_probs(self.networks["average"](inputs), log_sizes(torch.from_numpy(masks).float()))
-            .exp()
-            .double()
-            .numpy()
-        )
+        probs = log_probs(self.policy(inputs), log_sizes(torch.from_numpy(masks).float())).exp().double().numpy()
         rows = np.flatnonzero(responding)
         if rows.size:
-            values = np.where(masks[rows] > 0, self.networks["q"](inputs[rows]).numpy(), -np.inf)
+            values = np.where(masks[rows] > 0, self.q(inputs[rows]).numpy(), -np.inf)
             epsilon = self._epsilon()
             probs[rows] = epsilon * masks[rows] / masks[rows].sum(axis=1, keepdims=True)
             probs[rows, values.argmax(axis=1)] += 1 - epsilon
@@ -201,24 +186,24 @@ class NFSP:
         """Note what followed the last decision of one seat of each of ``rows``, where one waits: pay, and what it sees then."""
         known = np.flatnonzero(self.waiting[rows, seats] != NOTHING)
         r, s = rows[known], seats[known]
-        self.ring.add(self.rng, sights=self.seen[r, s], actions=self.waiting[r, s], pay=pay[known], after=after[known])
+        self.replay.add(
+            self.rng, sights=self.seen[r, s], actions=self.waiting[r, s], pay=pay[known], after=after[known]
+        )
 
     def _update_q(self) -> float:
         """One step of Q-learning; the end of a round is a sight without a legal action."""
-        if not len(self.ring):
+        if not len(self.replay):
             return 0.0
-        rows = self.ring.sample(self.rng, self.config.learn.minibatch)
+        rows = self.replay.sample(self.rng, self.config.learn.minibatch)
         masks = torch.from_numpy(self.game.masks(rows["after"]))
         with torch.no_grad():
-            following = (
-                self.networks["target"](self.game.inputs(rows["after"])).masked_fill(masks == 0, -torch.inf).amax(dim=1)
-            )
+            following = self.target(self.game.inputs(rows["after"])).masked_fill(masks == 0, -torch.inf).amax(dim=1)
             target = torch.from_numpy(rows["pay"])[:, 0] + torch.where(masks.any(dim=1), following, 0.0)
-        values = self.networks["q"](self.game.inputs(rows["sights"])).gather(1, torch.from_numpy(rows["actions"]))[:, 0]
-        loss = descend(self.adams["q"], self.networks["q"], mse_loss(values, target))
+        values = self.q(self.game.inputs(rows["sights"])).gather(1, torch.from_numpy(rows["actions"]))[:, 0]
+        loss = self.optimizer_step("q", mse_loss(values, target))
         self.updates += 1
         if self.updates % self.config.learn.target_every == 0:
-            self.networks["target"].load_state_dict(self.networks["q"].state_dict())
+            self.target.load_state_dict(self.q.state_dict())
         return loss
 
     def _update_average(self) -> float:
@@ -226,62 +211,14 @@ class NFSP:
         if not len(self.reservoir):
             return 0.0
         rows = self.reservoir.sample(self.rng, self.config.learn.minibatch)
-        masks = torch.from_numpy(self.game.masks(rows["sights"]).astype(np.float32))
-        log_p = log_probs(self.networks["average"](self.game.inputs(rows["sights"])), log_sizes(masks))
+        log_p = log_probs(self.policy(self.game.inputs(rows["sights"])), log_sizes(self.masks(rows)))
         loss = -log_p.gather(1, torch.from_numpy(rows["actions"])).mean()
-        return descend(self.adams["average"], self.networks["average"], loss)
-
-    def weights(self) -> Arrays:
-        """What plays: the average network, its weights averaged over the last updates."""
-        return self.smooth.weights or module_arrays(self.networks["average"])
-
-    def state(self) -> tuple[Arrays, dict[str, Any]]:
-        """See :class:`train.core.loop.Trainer`."""
-        arrays: Arrays = {
-            **with_prefix("ring", self.ring.arrays()), **with_prefix("reservoir", self.reservoir.arrays()),
-            **with_prefix("smooth", self.smooth.weights), **torch_generator(), "seen": self.seen, "waiting": self.waiting,
-            "responds": self.responds, "states": self.batch.states.view(np.uint8),
-        }  # fmt: skip
-        for name, network in self.networks.items():
-            arrays |= with_prefix(name, module_arrays(network))
-        for name, adam in self.adams.items():
-            arrays |= with_prefix(f"{name}_adam", adam_arrays(adam))
-        return arrays, {
-            "decisions": self.decisions, "updates": self.updates, "smooth": self.smooth.count, "rng": self.rng.bit_generator.state,
-        }  # fmt: skip
-
-    def restore(self, arrays: Arrays, about: Mapping[str, Any]) -> None:
-        """See :class:`train.core.loop.Trainer`."""
-        for name, network in self.networks.items():
-            load_module(network, under_prefix(name, arrays))
-        for name, adam in self.adams.items():
-            load_adam(adam, under_prefix(f"{name}_adam", arrays))
-        most = {"sights": 1, "after": 1, "actions": self.game.num_actions - 1}
-        self.ring.restore(under_prefix("ring", arrays), most)
-        self.reservoir.restore(under_prefix("reservoir", arrays), most)
-        smooth = under_prefix("smooth", arrays)
-        if smooth:
-            smooth = take_weights(smooth, module_arrays(self.networks["average"]))
-        self.smooth = Average(self.smooth.horizon, about["smooth"], smooth)
-        load_torch_generator(arrays)
-        self.seen = take(arrays, "seen", self.seen, 0, 1)
-        self.waiting = take(arrays, "waiting", self.waiting, NOTHING, self.game.num_actions - 1)
-        self.responds = take(arrays, "responds", self.responds)
-        self.batch.restore(arrays["states"])
-        self.decisions, self.updates = take_count(about, "decisions"), take_count(about, "updates")
-        self.rng.bit_generator.state = about["rng"]
+        return self.optimizer_step("policy", loss)
 
 
 def train(config: Config, folder: Path, console: Console) -> Figures:
     """Train in ``folder``, going on from the state there; returns the last evaluation."""
-    return train_round(
-        NFSP(config),
-        folder,
-        config.learn.total_decisions,
-        console,
-        "Neural fictitious self-play",
-        "python -m train nfsp",
-    )
+    return train_round(NFSP(config), folder, console, "Neural fictitious self-play", "python -m train nfsp")
 
 
 @dataclass(frozen=True)

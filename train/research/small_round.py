@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -19,11 +19,14 @@ from perudo_env.engine.actions import num_actions
 from perudo_env.engine.batch import Batch
 from perudo_env.engine.observation import layout
 from perudo_env.engine.variant import parse_variant
-from train.core.config import Count, Pair, Section, VariantText
-from train.core.loop import Figures, Loop, Trainer
+from train.core.config import Count, Pair, Rate, Section, VariantText, Widths
+from train.core.loop import Figures
 from train.core.sections import RoundSection, RunSection
+from train.core.state import Arrays
+from train.core.trainer import NetworkTrainer
 from train.evaluate.exploitability import nash_conv
 from train.selfplay.checkpoint import write_checkpoint
+from train.selfplay.networks import MLP
 from train.solver.exact.exploitability import MAX_STATES, refuse_large
 from train.solver.exact.payoffs import check_dice
 
@@ -88,39 +91,50 @@ class SmallRound:
         return {self.name: nash_conv(MLPPolicy(weights, self.variant, 2), self.variant, self.dice).nash_conv}
 
 
-class RoundConfig(Protocol):
-    """What the configurations of these trainers have in common."""
+class RoundLearnSection(Section):
+    """The algorithm."""
 
-    @property
-    def evaluation(self) -> JudgeSection:
-        """When it is judged."""
-        ...
-
-    @property
-    def run(self) -> RunSection:
-        """The run."""
-        ...
-
-
-class RoundTrainer(Trainer, Protocol):
-    """A trainer on one :class:`SmallRound`."""
-
-    game: SmallRound
-
-    @property
-    def config(self) -> RoundConfig:
-        """Its configuration."""
-        ...
+    total_decisions: Count = 300_000
+    """Decisions of both seats in the whole run."""
+    hidden: Widths = (64, 64)
+    """Widths of all networks."""
+    minibatch: Count = 256
+    """Rows of one optimiser step."""
+    learning_rate: Rate = 1e-3
+    """Of the networks."""
 
 
-def train_round(trainer: RoundTrainer, folder: Path, total: int, console: Console, title: str, name: str) -> Figures:
-    """Train to ``total`` decisions in ``folder``, going on from the state there, and write the checkpoint; returns the last
-    evaluation. ``title`` and ``name`` are for its card."""
-    game, run = trainer.game, trainer.config.run
-    every = trainer.config.evaluation.every
-    final = Loop(trainer, folder, total, lambda: game.judge(trainer.weights()), every, run.save_every, console).run()
+class RoundConfig(Section):
+    """What the trainers on one round are told."""
+
+    round: SmallRoundSection = SmallRoundSection()
+    learn: RoundLearnSection = RoundLearnSection()
+    evaluation: JudgeSection = JudgeSection()
+    run: RunSection = RunSection()
+
+
+class RoundTrainer(NetworkTrainer):
+    """A trainer on one :class:`SmallRound`, of networks of one shape."""
+
+    def __init__(self, config: RoundConfig) -> None:
+        super().__init__(config.run, config.learn.total_decisions)
+        self.game, self.hidden, self.every = SmallRound(config.round), config.learn.hidden, config.evaluation.every
+
+    def new_network(self) -> MLP:
+        """A network with an answer for each action."""
+        return MLP(self.game.num_inputs, self.hidden, self.game.num_actions)
+
+    def masks(self, rows: Arrays) -> Tensor:
+        """What may be done at the ``sights`` of rows of a replay buffer, float32 ``(batch, num_actions)``."""
+        return torch.from_numpy(self.game.masks(rows["sights"]).astype(np.float32))
+
+
+def train_round(trainer: RoundTrainer, folder: Path, console: Console, title: str, command: str) -> Figures:
+    """Train in ``folder``, going on from the state there, and write the checkpoint; returns the last evaluation. ``title``
+    and ``command`` are for its card."""
+    game = trainer.game
+    final = trainer.train(folder, lambda: game.judge(trainer.weights()), trainer.every, console)
     write_checkpoint(
-        folder / "checkpoint", title, [(game.variant, 2)], trainer.weights(), name, run.seed, trainer.decisions, final,
-        inputs="observation",
+        folder / "checkpoint", trainer, title, command, [(game.variant, 2)], final, inputs="observation"
     )  # fmt: skip
     return final

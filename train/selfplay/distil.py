@@ -8,13 +8,11 @@ too; the network learns the teacher's probabilities by cross-entropy. The same c
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 import torch
-from pydantic import Field
 
 import agents as registry
 from agents.core.seated import sight
@@ -24,24 +22,11 @@ from perudo_env.game.asking import ask_probs, places
 from perudo_env.policy import Policy, sample
 from train.core.config import Section, Share
 from train.core.loop import Figures
-from train.core.sections import EvaluationSection, NetworkSection
-from train.core.state import (
-    Arrays,
-    adam_arrays,
-    load_adam,
-    load_module,
-    load_torch_generator,
-    module_arrays,
-    take_count,
-    take_weights,
-    torch_generator,
-    under_prefix,
-    with_prefix,
-)
+from train.core.state import Arrays, load_module, under_prefix
 from train.selfplay.collector import Tables
-from train.selfplay.networks import MLP, annealed, descend, device_of, log_probs, log_sizes, mixed, precision, set_rate
-from train.selfplay.options import PlaySection, SelfPlayRunSection, TablesSection, groups_of
-from train.selfplay.pool import Average
+from train.selfplay.networks import log_probs, log_sizes, mixed
+from train.selfplay.options import SelfPlayConfig, groups_of
+from train.selfplay.trainer import SelfPlayTrainer
 
 
 class TeacherSection(Section):
@@ -53,15 +38,10 @@ class TeacherSection(Section):
     """Share of decisions that are uniform, to learn the answers to strange play."""
 
 
-class Config(Section):
+class Config(SelfPlayConfig):
     """All of a configuration of ``train.selfplay.distil``."""
 
-    tables: tuple[TablesSection, ...] = Field(default=(TablesSection(),), min_length=1)
-    play: PlaySection = PlaySection()
     teacher: TeacherSection = TeacherSection()
-    learn: NetworkSection = NetworkSection()
-    evaluation: EvaluationSection = EvaluationSection()
-    run: SelfPlayRunSection = SelfPlayRunSection()
 
 
 SMOKE = (
@@ -79,43 +59,28 @@ def gather_rows(probs: np.ndarray, cells: np.ndarray, out: np.ndarray) -> None:
             out[i, cells[i, action]] += probs[i, action]
 
 
-class Distiller:
+class Distiller(SelfPlayTrainer):
     """Student, teacher and tables of one run."""
 
+    config: Config
+
     def __init__(self, config: Config) -> None:
-        torch.manual_seed(config.run.seed)
-        torch.set_num_threads(config.run.torch_threads)
-        self.config, self.decisions = config, 0
-        self.device = device_of(config.run.device)
-        self.precision = precision(config.run.precision, self.device)
-        self.student = MLP(relative.NUM_INPUTS, config.learn.hidden, relative.NUM_CELLS).to(self.device)
-        self.optimizer = torch.optim.Adam(
-            self.student.parameters(), lr=config.learn.learning_rate, eps=1e-6, fused=True
-        )
-        self.rng = np.random.default_rng(config.run.seed)
-        self.groups = groups_of(config.tables, config.play, self.rng)
+        super().__init__(config)
+        self.add_tables(groups_of(config.tables, config.play, self.rng))
         kinds = {(t.variant, t.num_seats) for t in self.groups}
         self.teachers = {(v, n): registry.make(config.teacher.agent, v, n) for v, n in kinds}
         if any(isinstance(t, registry.ActOnly) for t in self.teachers.values()):
             raise ValueError(
                 f"teacher.agent = {config.teacher.agent!r} states no probabilities, which are what is learnt"
             )
-        self.average: Average | None = None
 
     def step(self) -> Figures:
         """Let the teacher play one round at a share of the tables, and learn its choices."""
-        count = min(self.config.play.groups_per_batch, len(self.groups))
-        parts = [
-            part
-            for i in self.rng.choice(len(self.groups), count, replace=False)
-            for part in self._round(self.groups[i])
-        ]
+        parts = [part for i in self.draw_groups() for part in self._round(self.groups[i])]
         inputs, sizes, wanted = (torch.from_numpy(np.concatenate(c)).to(self.device) for c in zip(*parts, strict=True))
         loss = self.learn(inputs.to(self.precision), log_sizes(sizes.float()), wanted)
         self.decisions += len(inputs)
-        if self.average is None:
-            self.average = Average(self.config.learn.average * self.config.learn.total_decisions / len(inputs))
-        self.average.add(module_arrays(self.student))
+        self.ema.add(len(inputs))
         return {"loss/divergence": loss}
 
     def _round(self, tables: Tables) -> list[tuple[npt.NDArray[Any], ...]]:
@@ -140,47 +105,18 @@ class Distiller:
     def learn(self, inputs: torch.Tensor, sizes: torch.Tensor, wanted: torch.Tensor) -> float:
         """Some epochs of minibatches; returns the mean divergence of the student from the teacher."""
         learn = self.config.learn
-        set_rate(
-            self.optimizer,
-            annealed(learn.learning_rate, learn.final_learning_rate, self.decisions / learn.total_decisions),
-        )
+        self.set_rates("actor")
         total, count = 0.0, 0
         for _ in range(learn.epochs):
             for rows in torch.randperm(len(inputs), device=self.device).split(learn.minibatch):
                 with mixed(self.device, self.precision):
-                    log_p = log_probs(self.student(inputs[rows]), sizes[rows])
+                    log_p = log_probs(self.actor(inputs[rows]), sizes[rows])
                 known = wanted[rows]
                 loss = (known * (torch.log(known.clamp(min=1e-30)) - log_p)).sum(dim=1).mean()
-                total += descend(self.optimizer, self.student, loss)
+                total += self.optimizer_step("actor", loss)
                 count += 1
         return total / count
 
-    def weights(self) -> Arrays:
-        """What plays: the averaged weights."""
-        return self.average.weights if self.average else module_arrays(self.student)
-
-    def state(self) -> tuple[Arrays, dict[str, Any]]:
-        """See :class:`train.core.loop.Trainer`."""
-        arrays: Arrays = {
-            **with_prefix("actor", module_arrays(self.student)), **with_prefix("adam", adam_arrays(self.optimizer)),
-            **with_prefix("average", self.weights()), **torch_generator(),
-        }  # fmt: skip
-        for i, tables in enumerate(self.groups):
-            arrays[f"tables.{i}"] = tables.batch.states.view(np.uint8)
-        average = (self.average.horizon, self.average.count) if self.average else None
-        return arrays, {"decisions": self.decisions, "average": average, "rng": self.rng.bit_generator.state}
-
-    def restore(self, arrays: Arrays, about: Mapping[str, Any]) -> None:
-        """See :class:`train.core.loop.Trainer`."""
-        load_module(self.student, under_prefix("actor", arrays))
-        load_adam(self.optimizer, under_prefix("adam", arrays))
-        load_torch_generator(arrays)
-        self.rng.bit_generator.state = about["rng"]
-        self.decisions = take_count(about, "decisions")
-        if about["average"]:
-            horizon, count = about["average"]
-            self.average = Average(
-                horizon, count, take_weights(under_prefix("average", arrays), module_arrays(self.student))
-            )
-        for i, tables in enumerate(self.groups):
-            tables.batch.restore(arrays[f"tables.{i}"])
+    def start_from(self, arrays: Arrays) -> None:
+        """Take over the averaged actor of another run's state, nothing else."""
+        load_module(self.actor, under_prefix("average", arrays))

@@ -75,15 +75,6 @@ def set_rate(optimizer: torch.optim.Optimizer, rate: float) -> None:
         group["lr"] = rate
 
 
-def descend(optimizer: torch.optim.Optimizer, network: nn.Module, loss: Tensor) -> float:
-    """One step down ``loss``, the gradient's norm limited to 1; returns the loss."""
-    optimizer.zero_grad()
-    loss.backward()
-    nn.utils.clip_grad_norm_(network.parameters(), 1.0)
-    optimizer.step()
-    return loss.item()
-
-
 def mixed(device: torch.device, dtype: torch.dtype) -> torch.autocast:
     """The context in which hidden layers compute in ``dtype``; float32 changes nothing."""
     return torch.autocast(device.type, dtype, enabled=dtype != torch.float32)

@@ -86,8 +86,8 @@ class LearnSection(NetworkSection):
     """Weight of the entropy bonus at the start."""
     final_entropy: Weight = 0.02
     """Weight of the entropy bonus at the end."""
-    trace: Share = 0.95
-    """Trace decay of the advantage."""
+    gae_lambda: Share = 0.95
+    """Lambda of the generalised advantage (GAE)."""
 
 
 class ValuesSection(Section):
@@ -127,16 +127,22 @@ class SelfPlayRunSection(RunSection):
     """The state.safetensors or training.safetensors of another run whose networks to begin with; none: new ones."""
 
 
-class Config(Section):
-    """All of a configuration of ``train.selfplay.ppo``."""
+class SelfPlayConfig(Section):
+    """What the trainers of one network for every table are told."""
 
     tables: tuple[TablesSection, ...] = Field(default=(TablesSection(),), min_length=1)
     play: PlaySection = PlaySection()
+    learn: NetworkSection = NetworkSection()
+    evaluation: EvaluationSection = EvaluationSection()
+    run: SelfPlayRunSection = SelfPlayRunSection()
+
+
+class Config(SelfPlayConfig):
+    """All of a configuration of ``train.selfplay.ppo``."""
+
     learn: LearnSection = LearnSection()
     values: ValuesSection = ValuesSection()
     pool: MixedPoolSection = MixedPoolSection()
-    evaluation: EvaluationSection = EvaluationSection()
-    run: SelfPlayRunSection = SelfPlayRunSection()
 
 
 SMOKE = (

@@ -11,10 +11,10 @@ import numpy.typing as npt
 
 import agents as registry
 from agents.learned.neural import MLPPolicy, Network, RelativePolicy
-from perudo_env.engine.variant import Variant, is_whole
+from perudo_env.engine.variant import Variant
 from perudo_env.envs.vector import LearnerVectorEnv
 from perudo_env.policy import Policy
-from train.core.state import take_weights, weights_hash
+from train.core.state import Arrays, take_weights, weights_hash
 
 
 def check_agents(names: Sequence[str], kinds: Sequence[tuple[Variant, int]]) -> None:
@@ -23,42 +23,36 @@ def check_agents(names: Sequence[str], kinds: Sequence[tuple[Variant, int]]) -> 
         registry.make(name, v, seats)
 
 
-def _numbered(snapshots: Sequence[Mapping[str, npt.NDArray[Any]]]) -> dict[str, npt.NDArray[Any]]:
-    """The arrays of all snapshots under names that begin with their place."""
-    return {f"{i}.{name}": array for i, weights in enumerate(snapshots) for name, array in weights.items()}
+class Snapshots:
+    """Frozen copies of a learner's weights, in the order in which they were made, with the hash of each."""
+
+    def __init__(self) -> None:
+        self.hashes: list[str] = []
+        self._snapshots: list[Arrays] = []
+
+    def add(self, weights: Mapping[str, npt.NDArray[Any]]) -> str:
+        """Freeze a copy of ``weights``; returns its hash."""
+        self._snapshots.append({name: np.array(array) for name, array in weights.items()})
+        self.hashes.append(weights_hash(self._snapshots[-1]))
+        return self.hashes[-1]
+
+    def arrays(self) -> Arrays:
+        """All snapshots, for the state of a run."""
+        return {f"{i}.{name}": array for i, weights in enumerate(self._snapshots) for name, array in weights.items()}
+
+    def restore(self, arrays: Mapping[str, npt.NDArray[Any]], like: Mapping[str, npt.NDArray[Any]]) -> None:
+        """Take the snapshots of :meth:`arrays` back; raises ``ValueError`` where they do not fit the network ``like``."""
+        found: dict[int, Arrays] = {}
+        for key, array in arrays.items():
+            number, _, name = key.partition(".")
+            found.setdefault(int(number), {})[name] = array
+        self.hashes.clear()
+        self._snapshots.clear()
+        for place in sorted(found):
+            self.add(take_weights(found[place], like))
 
 
-def _by_number(arrays: Mapping[str, npt.NDArray[Any]]) -> list[dict[str, npt.NDArray[Any]]]:
-    """The snapshots of :func:`_numbered`."""
-    found: dict[int, dict[str, npt.NDArray[Any]]] = {}
-    for key, array in arrays.items():
-        place, _, name = key.partition(".")
-        found.setdefault(int(place), {})[name] = array
-    return [found[place] for place in sorted(found)]
-
-
-class Average:
-    """The running average of a network's weights, which is what plays: the current ones run in circles.
-
-    The mean of the first ``horizon`` updates, then an exponential average that reaches back about as far.
-    """
-
-    def __init__(self, horizon: float, count: int = 0, weights: Mapping[str, npt.NDArray[Any]] | None = None) -> None:
-        if not horizon > 0 or not is_whole(count) or count < 0:
-            raise ValueError(
-                f"horizon = {horizon}, count = {count}: an average reaches back over more than 0 of its updates"
-            )
-        self.horizon, self.count = horizon, count
-        self.weights: dict[str, npt.NDArray[Any]] = dict(weights or {})
-
-    def add(self, weights: Mapping[str, npt.NDArray[Any]]) -> None:
-        """Take in the weights after one more update."""
-        self.count += 1
-        rate = 1.0 / max(1.0, min(self.count, self.horizon))
-        self.weights = {name: (1 - rate) * self.weights.get(name, w) + rate * w for name, w in weights.items()}
-
-
-class SnapshotPool:
+class SnapshotPool(Snapshots):
     """Adds frozen copies of the learner to the opponents of a vector env, the newest drawn most often.
 
     The env's first ``num_scripted`` opponents stay as they are, together drawn with the chance ``scripted_share``. Of
@@ -67,32 +61,22 @@ class SnapshotPool:
     """
 
     def __init__(self, env: LearnerVectorEnv, size: int, latest_share: float, scripted_share: float) -> None:
+        super().__init__()
         self.env, self.size = env, size
         self.latest_share, self.scripted_share = latest_share, scripted_share
         self.num_scripted = len(env.opponents)
-        self.hashes: list[str] = []
-        self._snapshots: list[dict[str, npt.NDArray[Any]]] = []
 
     def add(self, weights: Mapping[str, npt.NDArray[Any]]) -> str:
         """Freeze a copy of ``weights`` into the pool and share out the chances anew; returns its hash."""
-        frozen = {name: np.array(array) for name, array in weights.items()}
-        self._snapshots.append(frozen)
-        self.hashes.append(weights_hash(frozen))
-        self.env.add_opponent(MLPPolicy(frozen, self.env.batch.variant, self.env.batch.num_seats))
+        added = super().add(weights)
+        self.env.add_opponent(MLPPolicy(self._snapshots[-1], self.env.batch.variant, self.env.batch.num_seats))
         self.env.weights = self._chances()
-        return self.hashes[-1]
-
-    def arrays(self) -> dict[str, npt.NDArray[Any]]:
-        """All snapshots, for the state of a run."""
-        return _numbered(self._snapshots)
+        return added
 
     def restore(self, arrays: Mapping[str, npt.NDArray[Any]], like: Mapping[str, npt.NDArray[Any]]) -> None:
-        """Take the snapshots of :meth:`arrays` back; raises ``ValueError`` where they do not fit the network ``like``."""
+        """Take the snapshots back; see :meth:`Snapshots.restore`."""
         del self.env.opponents[self.num_scripted :]
-        self.hashes.clear()
-        self._snapshots.clear()
-        for weights in _by_number(arrays):
-            self.add(take_weights(weights, like))
+        super().restore(arrays, like)
 
     def _chances(self) -> list[float]:
         snapshots = len(self.hashes)
@@ -106,21 +90,14 @@ class SnapshotPool:
         return chances
 
 
-class Pool:
+class Pool(Snapshots):
     """Opponents by number, from 1: scripted agents, then frozen copies of the learner, of which the newest are drawn."""
 
     def __init__(self, scripted: Sequence[str], scripted_share: float, size: int) -> None:
+        super().__init__()
         self.scripted, self.scripted_share, self.size = tuple(scripted), scripted_share, size
-        self.hashes: list[str] = []
-        self._snapshots: list[dict[str, npt.NDArray[Any]]] = []
         self._networks: dict[int, Network] = {}  # of snapshots, each shared by its policies at all tables
         self._policies: dict[tuple[int, Variant, int], Policy] = {}
-
-    def add(self, weights: Mapping[str, npt.NDArray[Any]]) -> str:
-        """Freeze a copy of ``weights``; returns its hash."""
-        self._snapshots.append({name: np.array(array) for name, array in weights.items()})
-        self.hashes.append(weights_hash(self._snapshots[-1]))
-        return self.hashes[-1]
 
     def weights(self) -> npt.NDArray[np.float64]:
         """How often each opponent is drawn; sums to 1."""
@@ -143,14 +120,3 @@ class Pool:
                 else registry.make(self.scripted[number - 1], variant, num_seats)
             )
         return self._policies[key]
-
-    def arrays(self) -> dict[str, npt.NDArray[Any]]:
-        """All snapshots, for the state of a run."""
-        return _numbered(self._snapshots)
-
-    def restore(self, arrays: Mapping[str, npt.NDArray[Any]], like: Mapping[str, npt.NDArray[Any]]) -> None:
-        """Take the snapshots of :meth:`arrays` back; raises ``ValueError`` where they do not fit the network ``like``."""
-        self.hashes.clear()
-        self._snapshots.clear()
-        for weights in _by_number(arrays):
-            self.add(take_weights(weights, like))

@@ -10,9 +10,6 @@ weights is what plays. The same command goes on with a run that was killed.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
-
 import numpy as np
 import numpy.typing as npt
 import torch
@@ -21,40 +18,14 @@ from torch.nn.functional import mse_loss
 from agents.learned import relative
 from train.core.backends import Backend
 from train.core.loop import Figures
-from train.core.state import (
-    Arrays,
-    adam_arrays,
-    load_adam,
-    load_module,
-    load_torch_generator,
-    module_arrays,
-    take,
-    take_count,
-    take_weights,
-    torch_generator,
-    under_prefix,
-    with_prefix,
-)
-from train.selfplay import critic_features as hindsight
-from train.selfplay import rollouts
-from train.selfplay.collector import LEARNER, Collector, Decisions, Rounds, advantages
-from train.selfplay.networks import (
-    MLP,
-    annealed,
-    descend,
-    device_of,
-    entropy,
-    kl,
-    log_probs,
-    log_sizes,
-    mixed,
-    precision,
-    reads_sparse,
-    set_rate,
-)
+from train.core.state import Arrays, module_arrays, with_prefix
+from train.selfplay import critic_features, rollouts
+from train.selfplay.collector import Collector, Decisions, Rounds, advantages
+from train.selfplay.networks import MLP, annealed, entropy, kl, log_probs, log_sizes, mixed, reads_sparse
 from train.selfplay.options import Config, groups_of
-from train.selfplay.pool import Average, Pool
+from train.selfplay.pool import Pool
 from train.selfplay.sparse import Chosen, Columns, SparseRows, spread, used_columns
+from train.selfplay.trainer import SelfPlayTrainer
 from train.selfplay.values import ContinuationValues
 
 
@@ -64,7 +35,7 @@ class Inputs:
     def __init__(self, rows: SparseRows, device: torch.device, dtype: torch.dtype) -> None:
         self.rows, self.device, self.dtype = rows, device, dtype
         self.sparse = reads_sparse(device, dtype)
-        self.used = used_columns(rows, relative.NUM_INPUTS + hindsight.NUM_INPUTS)
+        self.used = used_columns(rows, relative.NUM_INPUTS + critic_features.NUM_INPUTS)
 
     def pick(self, places: torch.Tensor) -> Chosen | Columns:
         """Some rows, in this order."""
@@ -75,27 +46,22 @@ class Inputs:
         return Columns(dense, torch.from_numpy(self.used).to(self.device))
 
 
-class MMD:
+class PPO(SelfPlayTrainer):
     """Actor, critic, continuation values, tables and the pool of one run."""
 
+    counts = ("decisions", "next_snapshot")
+    config: Config
+
     def __init__(self, config: Config, backend: Backend | None = None) -> None:
-        torch.manual_seed(config.run.seed)
-        torch.set_num_threads(config.run.torch_threads)
-        learn = config.learn
-        self.config, self.decisions = config, 0
-        self.device = device_of(config.run.device)
-        self.precision = precision(config.run.precision, self.device)
-        self.actor = MLP(relative.NUM_INPUTS, learn.hidden, relative.NUM_CELLS).to(self.device)
-        self.critic = MLP(relative.NUM_INPUTS + hindsight.NUM_INPUTS, learn.critic_hidden, 1).to(self.device)
-        self.optimizers = {
-            "actor": torch.optim.Adam(self.actor.parameters(), lr=learn.learning_rate, eps=1e-6, fused=True),
-            "critic": torch.optim.Adam(self.critic.parameters(), lr=learn.learning_rate, eps=1e-6, fused=True),
-        }
+        super().__init__(config)
+        inputs = relative.NUM_INPUTS + critic_features.NUM_INPUTS
+        critic = MLP(inputs, config.learn.critic_hidden, 1).to(self.device)
+        self.critic = self.add_network("critic", critic, self.adam)
         self.values = ContinuationValues(config.values.hidden, config.values.learning_rate)
-        self.rng = np.random.default_rng(config.run.seed)
+        self.add_network("values", self.values, lambda _: self.values.optimizer)
         self.pool = Pool(config.pool.scripted, config.pool.scripted_share, config.pool.size)
-        self.groups = groups_of(config.tables, config.play, self.rng, config.pool, self.pool.weights())
-        self.average: Average | None = None
+        self.keep("pool", self.pool.arrays, self._restore_pool)
+        self.add_tables(groups_of(config.tables, config.play, self.rng, config.pool, self.pool.weights()))
         self.backend = backend
         self.collector = Collector(
             rollouts.torch_actor(self.actor, self.device, self.precision), self.pool.policy, self.rng
@@ -104,15 +70,13 @@ class MMD:
 
     def step(self) -> Figures:
         """Play one round or game at a share of the tables, and learn from it."""
-        count = min(self.config.play.groups_per_batch, len(self.groups))
-        chosen = self.rng.choice(len(self.groups), count, replace=False)
-        decisions, rounds = self.collect(chosen)
+        decisions, rounds = self.collect(self.draw_groups())
         figures = self.learn(decisions)
         if rounds is not None:
             inputs, targets, squares = map(torch.from_numpy, (rounds.inputs, rounds.targets, rounds.squares))
             figures["loss/values"] = self.values.learn(inputs, targets, squares, 1024)
         self.decisions += len(decisions.chosen)
-        self._average(len(decisions.chosen))
+        self.ema.add(len(decisions.chosen))
         if self.config.pool.share > 0 and self.decisions >= self.next_snapshot:
             self.next_snapshot = self.decisions + self.config.pool.every
             self.pool.add(module_arrays(self.actor))
@@ -131,26 +95,18 @@ class MMD:
         networks = rollouts.networks_of(self.config, self.precision, self.actor, self.values, self.pool)
         return rollouts.collect(self.backend, networks, self.groups, chosen.tolist(), self.rng)
 
-    def _average(self, batch: int) -> None:
-        if self.average is None:  # its horizon is a share of the run, counted in updates
-            self.average = Average(self.config.learn.average * self.config.learn.total_decisions / batch)
-        self.average.add(module_arrays(self.actor))
-
     def learn(self, d: Decisions) -> Figures:
         """Some epochs of minibatches over one batch of decisions; returns means over all minibatches."""
         learn = self.config.learn
-        progress = self.decisions / learn.total_decisions
-        rate = annealed(learn.learning_rate, learn.final_learning_rate, progress)
-        bonus = annealed(learn.entropy, learn.final_entropy, progress)
-        for optimizer in self.optimizers.values():
-            set_rate(optimizer, rate)
+        rate = self.set_rates("actor", "critic")
+        bonus = annealed(learn.entropy, learn.final_entropy, self.progress)
         inputs = Inputs(d.inputs, self.device, self.precision)
         sizes = log_sizes(torch.from_numpy(d.sizes).float()).to(self.device)
         old = torch.from_numpy(d.log_probs).to(self.device)
         chosen = torch.from_numpy(d.chosen).to(self.device)
         before = self._values(inputs, len(d.chosen))
         gains = np.empty(len(d.chosen))
-        advantages(before, d.who, d.pay, learn.trace, gains)
+        advantages(before, d.who, d.pay, learn.gae_lambda, gains)
         targets = torch.from_numpy((gains + before).astype(np.float32)).to(self.device)
         scaled = torch.from_numpy(((gains - gains.mean()) / (gains.std() + 1e-8)).astype(np.float32)).to(self.device)
         sums: dict[str, float] = {}
@@ -197,7 +153,7 @@ class MMD:
             loss = loss + learn.kl * distance
         else:  # an estimate from the actions taken is enough to look at
             distance = (ratio - 1 - ratio.log()).mean()
-        descend(self.optimizers["actor"], self.actor, loss)
+        self.optimizer_step("actor", loss)
         return {
             "loss/actor": -surrogate.item(), "entropy": uncertainty.item(), "kl": distance.item(),
             "clipped": (ratio != clipped).float().mean().item(),
@@ -206,57 +162,13 @@ class MMD:
     def _critic_step(self, inputs: Chosen | Columns, targets: torch.Tensor) -> float:
         with mixed(self.device, self.precision):
             loss = mse_loss(self.critic(inputs)[:, 0], targets)
-        return descend(self.optimizers["critic"], self.critic, loss)
+        return self.optimizer_step("critic", loss)
 
-    def weights(self) -> Arrays:
-        """What plays: the averaged weights of the actor."""
-        return self.average.weights if self.average else module_arrays(self.actor)
-
-    def networks(self) -> Arrays:
-        """The weights of all networks, for another run to begin with."""
-        return {
-            **with_prefix("actor", module_arrays(self.actor)), **with_prefix("critic", module_arrays(self.critic)),
-            **with_prefix("values", module_arrays(self.values)), **with_prefix("average", self.weights()),
-        }  # fmt: skip
-
-    def state(self) -> tuple[Arrays, dict[str, Any]]:
-        """See :class:`train.core.loop.Trainer`."""
-        arrays: Arrays = {
-            **self.networks(), **with_prefix("values_adam", adam_arrays(self.values.optimizer)),
-            **with_prefix("actor_adam", adam_arrays(self.optimizers["actor"])),
-            **with_prefix("critic_adam", adam_arrays(self.optimizers["critic"])),
-            **with_prefix("pool", self.pool.arrays()), **torch_generator(),
-        }  # fmt: skip
-        for i, tables in enumerate(self.groups):
-            arrays |= with_prefix(
-                f"tables.{i}", {"states": tables.batch.states.view(np.uint8), "lineups": tables.lineups}
-            )
-        return arrays, {
-            "decisions": self.decisions, "next_snapshot": self.next_snapshot,
-            "average": (self.average.horizon, self.average.count) if self.average else None, "rng": self.rng.bit_generator.state,
-        }  # fmt: skip
-
-    def restore(self, arrays: Arrays, about: Mapping[str, Any]) -> None:
-        """See :class:`train.core.loop.Trainer`."""
-        self.start_from(arrays)
-        load_adam(self.values.optimizer, under_prefix("values_adam", arrays))
-        for name, optimizer in self.optimizers.items():
-            load_adam(optimizer, under_prefix(f"{name}_adam", arrays))
-        load_torch_generator(arrays)
-        self.rng.bit_generator.state = about["rng"]
-        self.decisions, self.next_snapshot = take_count(about, "decisions"), take_count(about, "next_snapshot")
-        actor = module_arrays(self.actor)
-        if about["average"]:
-            horizon, count = about["average"]
-            self.average = Average(horizon, count, take_weights(under_prefix("average", arrays), actor))
-        self.pool.restore(under_prefix("pool", arrays), actor)
+    def _restore_pool(self, arrays: Arrays) -> None:
+        self.pool.restore(arrays, module_arrays(self.actor))
         self._share_out_pool()
-        for i, tables in enumerate(self.groups):
-            kept = under_prefix(f"tables.{i}", arrays)
-            tables.batch.restore(kept["states"])
-            tables.lineups[:] = take(kept, "lineups", tables.lineups, LEARNER, len(tables.pool_weights))
 
-    def start_from(self, arrays: Arrays) -> None:
-        """Take over the networks of another run's state, nothing else."""
-        for name, network in (("actor", self.actor), ("critic", self.critic), ("values", self.values)):
-            load_module(network, under_prefix(name, arrays))
+    def training_arrays(self) -> Arrays:
+        """The weights of all networks, for another run to begin with."""
+        networks = {"average": self.weights(), **{name: module_arrays(net) for name, net in self.networks.items()}}
+        return {key: array for name, arrays in networks.items() for key, array in with_prefix(name, arrays).items()}

@@ -28,23 +28,9 @@ from perudo_env.envs.vector import LearnerVectorEnv
 from train.core.config import Count, NumTables, Part, Rate, Seats, Section, Share, VariantText, Weight, Widths
 from train.core.loop import Figures
 from train.core.sections import RunSection
-from train.core.state import (
-    Arrays,
-    adam_arrays,
-    load_adam,
-    load_module,
-    load_numpy_generator,
-    load_torch_generator,
-    module_arrays,
-    numpy_generator,
-    take,
-    take_count,
-    take_weights,
-    torch_generator,
-    under_prefix,
-    with_prefix,
-)
-from train.selfplay.pool import Average, SnapshotPool
+from train.core.state import Arrays, load_numpy_generator, numpy_generator, take, take_count
+from train.core.trainer import EMAWeights, NetworkTrainer
+from train.selfplay.pool import SnapshotPool
 
 
 class GameSection(Section):
@@ -78,7 +64,7 @@ class PPOSection(Section):
     gamma: Share = 1.0
     """Discount; a game is won or lost, time does not matter."""
     gae_lambda: Share = 0.95
-    """Lambda of the generalised advantage."""
+    """Lambda of the generalised advantage (GAE)."""
     hidden: Widths = (128, 128)
     """Widths of actor and critic."""
     average: Part = 0.1
@@ -150,11 +136,13 @@ def actor_weights(model: MaskablePPO) -> dict[str, npt.NDArray[Any]]:
     return weights
 
 
-class SB3:
-    """MaskablePPO, its tables and its pool; see :class:`train.core.loop.Trainer`."""
+class SB3(NetworkTrainer):
+    """MaskablePPO, its tables and its pool."""
+
+    counts = ("decisions", "updates", "next_snapshot")
 
     def __init__(self, config: Quickstart) -> None:
-        torch.set_num_threads(config.run.torch_threads)
+        super().__init__(config.run, config.ppo.total_decisions)
         self.config = config
         ppo, variant, seats = config.ppo, parse_variant(config.game.variant), config.game.num_seats
         scripted = [registry.make(name, variant, seats) for name in config.pool.scripted]
@@ -171,87 +159,54 @@ class SB3:
         )  # fmt: skip
         # SB3's own schedule counts from the call of learn(), of which each iteration is one
         self.model.lr_schedule = lambda _: (
-            ppo.learning_rate * (1 - 0.9 * min(1.0, self.decisions / ppo.total_decisions))
+            ppo.learning_rate * (1 - 0.9 * min(1.0, self.model.num_timesteps / ppo.total_decisions))
         )
         self.model.set_logger(Logger(None, []))
-        self.average = Average(ppo.average * ppo.total_decisions / (ppo.num_envs * ppo.num_steps))
-        self.next_snapshot = config.pool.every
+        self.ema = EMAWeights(lambda: actor_weights(self.model), ppo.average * self.total)
+        self.updates, self.next_snapshot = 0, config.pool.every
         self.pool.add(actor_weights(self.model))
-
-    @property
-    def decisions(self) -> int:
-        """Made by the learning seats so far."""
-        return self.model.num_timesteps
+        policy: Any = self.model.policy
+        self.add_network("policy", policy, lambda _: policy.optimizer)
+        self.keep("pool", self.pool.arrays, lambda arrays: self.pool.restore(arrays, actor_weights(self.model)))
+        self.keep("numpy", numpy_generator, load_numpy_generator)
+        self.keep("tables", self._tables, self._restore_tables)
 
     def step(self) -> Figures:
         """One rollout and what is learnt from it, by SB3."""
         rollout = self.config.ppo.num_envs * self.config.ppo.num_steps
         self.model.learn(rollout, log_interval=None, reset_num_timesteps=False)  # type: ignore[arg-type]
-        weights = actor_weights(self.model)
-        self.average.add(weights)
+        self.decisions, self.updates = self.model.num_timesteps, self.model._n_updates
+        self.ema.add(rollout)
         if self.decisions >= self.next_snapshot:
             self.next_snapshot += self.config.pool.every
-            self.pool.add(weights)
+            self.pool.add(actor_weights(self.model))
         figures = {name: float(value) for name, value in self.model.logger.name_to_value.items()}
         episodes = self.model.ep_info_buffer or ()
         for name, key in (("rollout/ep_rew_mean", "r"), ("rollout/ep_len_mean", "l")):
             figures[name] = float(np.mean([e[key] for e in episodes])) if episodes else float("nan")
         return {**figures, "pool/snapshots": float(len(self.pool.hashes))}
 
-    def weights(self) -> Arrays:
-        """What plays: the averaged weights of the actor."""
-        return self.average.weights or actor_weights(self.model)
-
     def state(self) -> tuple[Arrays, dict[str, Any]]:
         """See :class:`train.core.loop.Trainer`."""
-        arrays = {
-            **with_prefix("policy", module_arrays(self.model.policy)), **with_prefix("adam", adam_arrays(self.model.policy.optimizer)),
-            **with_prefix("average", self.average.weights), **with_prefix("pool", self.pool.arrays()),
-            **with_prefix("tables", self._tables()), **torch_generator(), **numpy_generator(),
-        }  # fmt: skip
-        return arrays, {
-            "decisions": self.decisions, "updates": self.model._n_updates, "next_snapshot": self.next_snapshot,
-            "average": self.average.count, "episodes": list(self.model.ep_info_buffer or ()),
-            "rng": self.door.env.np_random.bit_generator.state,
-        }  # fmt: skip
+        arrays, about = super().state()
+        drawn = self.door.env.np_random.bit_generator.state
+        return arrays, {**about, "episodes": list(self.model.ep_info_buffer or ()), "env_rng": drawn}
 
     def restore(self, arrays: Arrays, about: Mapping[str, Any]) -> None:
         """See :class:`train.core.loop.Trainer`."""
+        super().restore(arrays, about)
         model = self.model
-        load_module(model.policy, under_prefix("policy", arrays))
-        load_adam(model.policy.optimizer, under_prefix("adam", arrays))
-        actor, average = actor_weights(model), under_prefix("average", arrays)
-        if average:
-            average = take_weights(average, actor)
-        self.average = Average(self.average.horizon, about["average"], average)
-        self.pool.restore(under_prefix("pool", arrays), actor)
-        self.next_snapshot = take_count(about, "next_snapshot")
-        self.door.env.np_random.bit_generator.state = about["rng"]
-        model._last_obs = self._put_back(under_prefix("tables", arrays))
-        model._last_episode_starts = self.door.lengths == 0
-        model.num_timesteps, model._n_updates = take_count(about, "decisions"), take_count(about, "updates")
-        model.ep_info_buffer, model.ep_success_buffer = (
-            deque(
-                [{**e, "r": float(e["r"]), "l": take_count(e, "l")} for e in about["episodes"]],
-                maxlen=model._stats_window_size,
-            ),
-            deque(),
-        )
-        load_torch_generator(arrays)
-        load_numpy_generator(arrays)
+        model.num_timesteps, model._n_updates = self.decisions, self.updates
+        episodes = [{**e, "r": float(e["r"]), "l": take_count(e, "l")} for e in about["episodes"]]
+        model.ep_info_buffer, model.ep_success_buffer = deque(episodes, maxlen=model._stats_window_size), deque()
+        self.door.env.np_random.bit_generator.state = about["env_rng"]
 
     def _tables(self) -> Arrays:
-        """All tables, for the state of a run."""
         env = self.door.env
-        return {
-            "states": env.batch.states.view(np.uint8),
-            "learner": env.learner,
-            "drawn": env.drawn,
-            "lengths": self.door.lengths,
-        }
+        states = env.batch.states.view(np.uint8)
+        return {"states": states, "learner": env.learner, "drawn": env.drawn, "lengths": self.door.lengths}
 
-    def _put_back(self, arrays: Arrays) -> npt.NDArray[np.float32]:
-        """Go on with the tables of :meth:`_tables`; returns what the learners see."""
+    def _restore_tables(self, arrays: Arrays) -> None:
         env, lengths = self.door.env, self.door.lengths
         env.batch.restore(arrays["states"])
         env.learner[:] = take(arrays, "learner", env.learner, 0, env.batch.num_seats - 1)
@@ -260,4 +215,4 @@ class SB3:
         if (env.batch.seat != env.learner).any():
             raise ValueError("learner should name the seats to act")
         env.steps[:], env.dealt = lengths, True
-        return self.door.show()
+        self.model._last_obs, self.model._last_episode_starts = self.door.show(), lengths == 0
