@@ -10,6 +10,7 @@ from pathlib import Path
 
 from perudo_env.engine.variant import SWITCHES, VARIANTS, parse_variant, shown
 from perudo_env.game.clauses import LANGUAGES
+from perudo_env.game.files import read_whole
 from perudo_env.game.game import Game
 from perudo_env.game.printing import printing
 
@@ -144,8 +145,8 @@ def _verify(args: argparse.Namespace) -> str:
     from perudo_env.rulebook.fairness import verify
 
     try:
-        text = args.file.read_text(encoding="utf-8")
-    except (OSError, UnicodeError) as error:
+        text = read_whole(args.file).decode()
+    except (OSError, ValueError) as error:
         why = error.strerror if isinstance(error, OSError) else error
         raise ValueError(f"{shown(str(args.file))} cannot be read as text: {why}") from error
     return f"{args.file}: {verify(text)}"

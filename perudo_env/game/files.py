@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, BinaryIO
 
+DEVICES = ("/dev", "/dev/fd")
+MOST_READ = 10**8
 TRIAL = bytes(4096)  # what a disk that is full has no room for
 
 
@@ -39,7 +42,7 @@ def writing(path: Path | str) -> Iterator[BinaryIO]:
     """
     path = Path(path)
     with written(path):
-        if _is_device(path):
+        if is_device(path):
             with path.open("wb") as file:
                 yield file
             return
@@ -48,7 +51,7 @@ def writing(path: Path | str) -> Iterator[BinaryIO]:
         try:
             with temporary.open("wb") as file:
                 yield file
-            os.replace(temporary, path)
+            take_place(temporary, path)
         except BaseException:
             with suppress(OSError):
                 temporary.unlink(missing_ok=True)
@@ -78,7 +81,7 @@ def check_writable(path: Path | str) -> None:
     with written(path, ": name another file"):
         if path.is_dir():
             raise NotWrittenError(path, "it is a folder", ": name a file")
-        if _is_device(path):
+        if is_device(path):
             path.open("wb").close()
             return
         trial = path.with_name(f"{path.name}.try")
@@ -101,8 +104,28 @@ def make_folder(folder: Path) -> None:
         folder.mkdir(parents=True, exist_ok=True)
 
 
-def _is_device(path: Path) -> bool:
-    return path.exists() and not path.is_file() and not path.is_dir()
+def is_device(path: Path) -> bool:
+    """Whether a path is there and is no file to be replaced: a pipe, a device, or /dev/stdout, which may lead to a file."""
+    return path.exists() and not path.is_dir() and (not path.is_file() or str(path.absolute().parent) in DEVICES)
+
+
+def take_place(whole: Path, path: Path) -> None:
+    """Let a file that is whole take the place of ``path``; a device stays one, and is written to."""
+    if not is_device(path):
+        os.replace(whole, path)
+        return
+    with whole.open("rb") as source, path.open("wb") as target:
+        shutil.copyfileobj(source, target)
+    whole.unlink()
+
+
+def read_whole(path: Path | str, most: int = MOST_READ) -> bytes:
+    """What a file holds; raises ``ValueError`` for more than ``most`` bytes: what is no file, like /dev/zero, may have no end."""
+    with Path(path).open("rb") as file:
+        found = file.read(most + 1)
+    if len(found) > most:
+        raise ValueError(f"it has more than {most:,} bytes")
+    return found
 
 
 def parse_json(text: str | bytes) -> Any:
@@ -119,7 +142,7 @@ def read_json(path: Path | str) -> dict[str, Any]:
     A byte order mark before it, as editors on Windows write one, is passed over.
     """
     try:
-        found = parse_json(Path(path).read_text(encoding="utf-8-sig"))
+        found = parse_json(read_whole(path).decode("utf-8-sig"))
     except (OSError, ValueError) as error:
         raise ValueError(f"{path} is not a JSON file that can be read: {error}") from error
     if not isinstance(found, dict):

@@ -57,6 +57,7 @@ BAD = {
         "run.save_every=.nan": "finite",
         "learn.average=.nan": "finite",
         "learn.learning_rate=1e400": "finite",
+        "values.learning_rate=1e300": "values.learning_rate = '1e300'",  # no float32
         "evaluation.tables=[{variant: x, seats: 2}]": "unknown variant 'x'",
         "evaluation.rounds=[{variant: classic, dice: [1, 9]}]": "evaluation.rounds.0.dice.1 = 9",
         f"evaluation.rounds={[1] * 2000}": "and 1999 more",
@@ -131,12 +132,14 @@ def test_every_wrong_file_is_told_in_a_line(tmp_path: Path) -> None:
     for content, says in (
         (bomb.encode(), "aliases (&, *) are not read here: write it out (line 1)"), (NESTED.encode(), "nested too deeply"),
         (f"a: {'{a: ' * 5000}".encode(), "nested too deeply"), (b"", "is empty"), (b"- 1", "is no configuration"), (b"\xff\xfe", "utf-8"),
+        (b"#" * 2_000_000, "more than 1,000,000 bytes"),
         (b"play: 1\nplay: 2", "'play' is there twice (line 2)"), (b"a: !!python/object:os.system x", "tags"), (b"a:\n  b: [1,\n", "(line"),
     ):  # fmt: skip
         path.write_bytes(content)
         said = refusal("mmd", path)
         assert says in said
         assert said.startswith(str(path))
+    assert "more than" in refusal("mmd", Path("/dev/zero"))
 
 
 def test_what_is_right_stays_right() -> None:

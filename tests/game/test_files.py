@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import resource
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -12,10 +13,11 @@ import pytest
 from rich.console import Console
 
 from perudo_env.__main__ import main as perudo
-from perudo_env.game.files import NotWrittenError, check_writable, write_text
+from perudo_env.game.files import NotWrittenError, check_writable, read_json, read_whole, take_place, write_text
 from tools import bench, scaling
 from train.__main__ import main as command
 from train.core.loop import Loop
+from train.evaluate.records import RecordsFile
 
 ROOT = Path(__file__).parents[2]
 POSITION = "classic 22344/13566 opener=0 5x4"
@@ -138,3 +140,27 @@ def test_a_training_run_without_room_raises_one_error_and_no_thread_prints(
     loop = Loop(Counting(), tmp_path, 5000, lambda: {"a": 1.0}, 10**6, 1e9, Console(quiet=True))
     with little_room(), pytest.raises(NotWrittenError, match=f"{tmp_path} cannot be written"):
         loop.run()
+
+
+def test_a_device_stays_one_whoever_writes_to_it(tmp_path: Path) -> None:
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    reader = os.open(pipe, os.O_RDONLY | os.O_NONBLOCK)
+    try:
+        with RecordsFile(pipe) as records:
+            records.add(0, ["{}"])
+        assert os.read(reader, 99) == b"{}\n"
+        (tmp_path / "whole").write_bytes(b"columns")
+        take_place(tmp_path / "whole", pipe)
+        assert os.read(reader, 99) == b"columns"
+    finally:
+        os.close(reader)
+    assert pipe.is_fifo()
+    assert [p.name for p in tmp_path.iterdir()] == ["pipe"]
+
+
+def test_what_has_no_end_is_not_read_to_it() -> None:
+    assert perudo(["verify", "/dev/zero"]) == 2
+    for read in (read_json, read_whole):
+        with pytest.raises(ValueError, match="more than"):
+            read("/dev/zero")

@@ -19,7 +19,10 @@ from pydantic import (
 from pydantic_core import to_jsonable_python
 
 from perudo_env.engine.variant import MAX_SEATS, MAX_STARTING_DICE, MIN_SEATS, nearest, parse_variant
+from perudo_env.game.files import read_whole
 
+MOST_BYTES = 10**6
+"""Of a configuration; a device, or another file by mistake, may have no end."""
 SHOWN = 60
 """Characters of a wrong value that a message repeats."""
 
@@ -55,8 +58,8 @@ Seed = Annotated[int, Field(ge=0, lt=2**32)]  # what stable-baselines3 takes
 Threads = Annotated[int, Field(gt=0, le=1024)]
 Share = Annotated[float, Field(ge=0, le=1)]
 Part = Annotated[float, Field(gt=0, le=1)]
-Weight = Annotated[float, Field(ge=0)]
-Rate = Annotated[float, Field(gt=0)]
+Weight = Annotated[float, Field(ge=0, le=10**12)]  # in reach of float32, as networks are
+Rate = Annotated[float, Field(gt=0, le=10**12)]
 Widths = Annotated[tuple[Annotated[int, Field(gt=0, le=2**14)], ...], Field(max_length=16)]
 VariantText = Annotated[str, AfterValidator(_read_variant)]
 Seats = Annotated[int, Field(ge=MIN_SEATS, le=MAX_SEATS)]
@@ -116,7 +119,7 @@ def describe(kind: type[BaseModel]) -> str:
 def read_yaml(path: Path) -> dict[str, Any]:
     """The mapping in a YAML file; raises ``ValueError``, a line that names the file, for anything else."""
     try:
-        tree = parse_yaml(path.read_text(encoding="utf-8"))
+        tree = parse_yaml(read_whole(path, MOST_BYTES).decode("utf-8-sig"))
     except (OSError, ValueError) as error:
         raise ValueError(f"{path} cannot be read as YAML: {error}") from error
     if not isinstance(tree, dict):

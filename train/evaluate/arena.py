@@ -88,8 +88,6 @@ class Arena(Where):
             )
         if self.chunk < 1:
             raise ValueError(f"chunk = {self.chunk} is not a number of games: use a whole number from 1")
-        if self.out is not None and self.out.exists() and not self.out.is_dir():
-            raise ValueError(f"out = {self.out} is a file: name a folder")
         return variant, [registry.make(name, variant, num_seats) for name in self.agents]
 
 

@@ -11,7 +11,6 @@ from 0). All are written in one layout, ``num_seats`` and ``max_quantity``: that
 from __future__ import annotations
 
 import json
-import os
 import shutil
 import sys
 import zipfile
@@ -29,9 +28,10 @@ from perudo_env.engine.actions import MAX_QUANTITY, Action, num_actions, to_id
 from perudo_env.engine.observation import Layout, encode_switches, layout
 from perudo_env.engine.rows import observe_row
 from perudo_env.engine.variant import as_variant, table_size
-from perudo_env.game.files import check_writable, make_folder, written
+from perudo_env.game.files import check_writable, make_folder, take_place, written
 from perudo_env.game.game import Game
 
+MOST_LINE = 10**7  # characters; what is no file, like /dev/zero, may have a line without end
 TYPES = {
     "observation": np.int8, "action_mask": np.int8, "action": np.int16, "returns": np.float32, "seat": np.int8,
     "agent": np.int16, "game": np.int32,
@@ -143,7 +143,7 @@ class Columns:
             for name, value in rest.items():
                 with packed.open(f"{name}.npy", "w") as column:
                     np.lib.format.write_array(column, np.asarray(value), allow_pickle=False)
-        os.replace(self.folder / "npz", out)
+        take_place(self.folder / "npz", out)
 
 
 def _fill(columns: Columns, o: DatasetOptions, result: Result) -> None:
@@ -168,7 +168,8 @@ def _fill(columns: Columns, o: DatasetOptions, result: Result) -> None:
 def _lines(path: Path) -> Iterator[tuple[int, str]]:
     try:
         with path.open(encoding="utf-8", errors="replace") as file:
-            yield from ((number, line) for number, line in enumerate(file) if line.strip())
+            lines = iter(lambda: file.readline(MOST_LINE), "")
+            yield from ((number, line) for number, line in enumerate(lines) if line.strip())
     except OSError as error:
         raise ValueError(f"games = {path} cannot be read: {error.strerror}") from error
 

@@ -16,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from perudo_env.engine.variant import Variant
-from perudo_env.game.files import make_folder, written
+from perudo_env.game.files import is_device, make_folder, written
 from perudo_env.game.game import Game
 from train.core.rollout import SeatArray
 
@@ -58,11 +58,11 @@ def lines(variant: str, agents: Sequence[str], lineups: SeatArray, records: Iter
 class RecordsFile:
     """A file of games that appears whole: parts go, in order, to ``FILE.unfinished``, which a clean end renames.
 
-    Parts may arrive in any order and are written in that of their numbers, from 0, as soon as those before them are.
+    A device, as /dev/null, is written to as it stands. Parts may arrive in any order and are written in that of their numbers, from 0, as soon as those before them are.
     """
 
     def __init__(self, path: Path) -> None:
-        self.path, self.unfinished = path, path.with_name(path.name + ".unfinished")
+        self.path, self.unfinished = path, path if is_device(path) else path.with_name(path.name + ".unfinished")
         make_folder(path.parent)
         with written(self.unfinished):
             self._file = self.unfinished.open("w", encoding="utf-8")
@@ -96,5 +96,5 @@ class RecordsFile:
             for number in sorted(self._waiting):
                 self._write(self._waiting[number])
             self._file.close()
-            if kind is None:
+            if kind is None and self.unfinished != self.path:
                 os.replace(self.unfinished, self.path)

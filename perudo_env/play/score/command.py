@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 
+from perudo_env.game.files import read_whole
 from perudo_env.play.language import language_of
 from perudo_env.play.score.csvfile import decoded, from_csv, to_csv
 from perudo_env.play.score.entries import ScoreError
@@ -30,8 +31,8 @@ def _run(options: argparse.Namespace, w: Words) -> None:
     store = Store(options.file or default_file())
     if options.read_csv is not None:
         try:
-            data = options.read_csv.read_bytes()
-        except OSError as error:
+            data = read_whole(options.read_csv)
+        except (OSError, ValueError) as error:
             raise ScoreError("{error}", error=error) from error
         print(store.open(*from_csv(decoded(data))))
     if options.csv is not None or options.sheet is not None:
