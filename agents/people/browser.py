@@ -58,20 +58,21 @@ def browser_app(options: Browser) -> FastAPI:
 
 def run(options: Browser) -> None:
     """Serve until interrupted."""
-    from perudo_env.play.web.app import serve
+    from perudo_env.play.web.app import listening, serve
     from perudo_env.play.web.security import address_of
 
     app = browser_app(options)
+    listener = listening(options.host, options.port)
     for told in _warnings(options, app):
         print(f"play: {told}", file=sys.stderr)
-    address = address_of(options.host, options.port)
+    address = address_of(options.host, listener.getsockname()[1])
     print("getting the agents ready…", flush=True)
     warm_up(lineup())
     others = f", for others {app.state.public}/" if app.state.public else ""
     print(f"Perudo: {address}{others}  (Ctrl+C ends)", flush=True)
     if options.browser:
         threading.Timer(1.0, webbrowser.open, [address]).start()
-    serve(app, options.host, options.port)
+    serve(app, listener)
 
 
 def _warnings(options: Browser, app: FastAPI) -> Iterator[str]:

@@ -19,6 +19,7 @@ from perudo_env.game.files import check_writable, read_json, write_text
 from perudo_env.game.notation import parse_record
 from perudo_env.play.names import tidy
 from perudo_env.play.words import Words
+from perudo_env.rulebook.fairness import check_saved
 
 _log = logging.getLogger(__name__)
 _NAME = re.compile(r"\d{8}-\d{6}-[0-9a-f]{8}")
@@ -113,8 +114,9 @@ class Archive:
         if not os.path.isfile(path):
             raise KeyError(name)
         data = read_json(path)
-        record, players = data.get("record"), data.get("players")
-        if not isinstance(record, str) or not isinstance(players, list):
+        check_saved(data)
+        record, players = data["record"], data.get("players")
+        if not isinstance(players, list) or not isinstance(data.get("seed"), str | int):
             raise ValueError(f"{path} is not a saved game")
         if not all(isinstance(p, dict) and isinstance(p.get("name"), str) for p in players):
             raise ValueError(f"{path} has players without names")

@@ -5,6 +5,7 @@ All dice follow from the seed, so anybody can roll them again: ``python -m perud
 
 from __future__ import annotations
 
+import json
 import secrets
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -76,30 +77,36 @@ def verify(text: str) -> str:
     if text.lstrip().startswith(HEAD):
         roll_again(text)
         return f"{_rounds(text)} rounds rolled again: every die agrees with the seed (no commitment in a bare record)"
-    saved = _saved(text)
+    try:
+        saved = parse_json(text)
+    except ValueError as error:
+        raise UnfairError(f"this is neither a game record nor a saved game: {error}") from None
     verify_saved(saved)
     return f"{_rounds(saved['record'])} rounds rolled again: every die agrees with the seed, and seed and salt with the commitment"
 
 
 def verify_saved(saved: Mapping[str, Any]) -> None:
-    """The same for a saved game already read; it has ``record``, ``salt`` and ``commitment``."""
+    """The same for a saved game already read; raises ``UnfairError`` also for what is none (:func:`check_saved`)."""
+    check_saved(saved)
     setting, _ = parse_record(saved["record"])
     if setting.seed is None or Secret(setting.seed, saved["salt"]).commitment != saved["commitment"]:
         raise UnfairError(
             f"seed {setting.seed} and salt {saved['salt']} do not give the commitment {saved['commitment']}"
         )
+    if str(saved.get("seed", setting.seed)) != str(setting.seed):
+        raise UnfairError(f"the saved game names the seed {saved['seed']}, and its record the seed {setting.seed}")
     roll_again(saved["record"])
 
 
-def _saved(text: str) -> dict[str, Any]:
-    try:
-        saved = parse_json(text)
-    except ValueError as error:
-        raise UnfairError(f"this is neither a game record nor a saved game: {error}") from None
+def check_saved(saved: Any) -> None:
+    """Raise ``UnfairError`` unless this can be shown as a saved game: an object with a record and its proof, in whole characters."""
     keys = ("record", "salt", "commitment")
     if not isinstance(saved, dict) or not all(isinstance(saved.get(key), str) for key in keys):
         raise UnfairError(f"this is not a saved game: it needs {', '.join(keys)}")
-    return saved
+    try:
+        json.dumps(saved, ensure_ascii=False).encode()
+    except UnicodeEncodeError as error:  # an escape like \ud800, half of a character
+        raise UnfairError(f"this is not a saved game: it holds what is no character ({error.reason})") from None
 
 
 def _rounds(record: str) -> int:

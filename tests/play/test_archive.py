@@ -115,7 +115,31 @@ def test_the_server_warns_and_shows_a_game_that_it_could_not_keep(
 def test_a_folder_that_can_be_written_warns_of_nothing(tmp_path: Path) -> None:
     archive = Archive(tmp_path / "games")
     assert archive.warning(words("en")) is None
-    assert list((tmp_path / "games").iterdir()) == []
-    name = archive.save({"record": "", "players": [{"name": "Zoe\u0301", "agent": None}]})
-    assert archive.read(name).names == ["Zoé"]
+    assert not (tmp_path / "games").exists()
+    table = Table(SHORT, (Player("Zoe\u0301", "odds"), TWO[1]), agents.make, 4)
+    table.play_agents()
+    assert archive.read(archive.save(table.saved())).names == ["Zoé", "Bo"]
+
+
+def test_a_damaged_game_is_no_page_and_hides_no_other(tmp_path: Path) -> None:
+    archive = Archive(tmp_path)
+    table = Table(SHORT, TWO, agents.make, 4)
+    table.play_agents()
+    good = table.saved()
+    half = [{"name": "\ud800", "agent": None}] * 2
+    damaged = [{k: v for k, v in good.items() if k != key} for key in ("commitment", "salt", "seed", "record")]
+    damaged += [{**good, **change} for change in ({"salt": "\ud800"}, {"seed": []}, {"players": half}, {"salt": 5})]
+    names = [archive.save(good) for _ in damaged]
+    for name, saved in zip(names, damaged, strict=True):
+        archive.path(name).write_text(json.dumps(saved), encoding="utf-8")
+    kept = archive.save(good)
+    app = create_app(Lineup(agents.make, ("odds",), {}), tmp_path, hosts=("testserver",))
+    with TestClient(app) as client:
+        for name in names:
+            for page in ("", "/game.json", "/record.txt"):
+                assert client.get(f"/games/{name}{page}").status_code == 404
+            assert client.post(f"/games/{name}/verify").status_code == 404
+        listed = client.get("/games").text
+        assert f"/games/{kept}" in listed
+        assert not any(name in listed for name in names)
     assert archive.spare is None

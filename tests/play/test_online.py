@@ -18,7 +18,9 @@ from starlette.websockets import WebSocketDisconnect
 import agents
 from agents.__main__ import main as command
 from agents.people.browser import Browser, browser_app
+from perudo_env.__main__ import main as perudo
 from perudo_env.play.table import Hint, Player, Table
+from perudo_env.play.web.app import listening
 from perudo_env.play.web.house import House
 from perudo_env.play.web.messages import RateLimit
 from perudo_env.play.web.rooms import Room
@@ -227,6 +229,26 @@ def test_a_closed_browser_finds_its_seat_again(here: Site) -> None:
     assert 'id="last-table"' not in here.client.get("/").text
 
 
+def test_a_form_for_a_seat_that_is_pressed_twice_takes_one_seat_and_keeps_it(here: Site) -> None:
+    path, _ = here.sit("/tables", THREE)
+    keys = [re.search(r'name="key" value="([^"]+)"', here.client.get(path).text)[1] for _ in range(2)]  # type: ignore[index]
+    assert keys[0] != keys[1]
+    # a browser that has not waited for the first answer has no cookie of it
+    cookies = {here.sit(f"{path}/join", {"seat": "1", "name": "Bo", "key": keys[0]})[1] for _ in range(2)}
+    assert len(cookies) == 1
+    assert here.room(path).free_seats == [2]
+    assert here.client.post(f"{path}/join", data={"seat": "1", "key": keys[1]}).status_code == 409
+    _, guessed = here.sit(f"{path}/join", {"seat": "2", "key": "easy"})
+    assert len(guessed.partition("=")[2]) == 32
+
+
+def test_a_browser_whose_cookie_holds_no_seat_loses_it_and_looks_on(here: Site) -> None:
+    path, _ = here.table()
+    name = f"seat-{path.rsplit('/', 1)[1]}"
+    crumbs = here.client.get(path, headers={"Cookie": f"{name}=of-another-table"}).headers["set-cookie"]
+    assert re.search(f'{name}="";.*Max-Age=0; Path={path};', crumbs)
+
+
 # ------------------------------------------------------------------------------------------ behind a proxy
 
 
@@ -251,7 +273,34 @@ def test_a_public_address_is_used_for_invitations_origins_and_cookies(tmp_path: 
             assert there.client.post("/tables", data=THREE, headers={"Origin": origin}).status_code == 403, origin
             with pytest.raises(WebSocketDisconnect):
                 there.client.websocket_connect(f"{path}/ws", headers={**headers, "Origin": origin}).__enter__()
+        # brackets that nothing closes, or that hold no address: what cannot be read comes from elsewhere
+        for origin in ("http://[::1", "http://[zz]:1"):
+            assert there.client.post("/score/new", headers={"Origin": origin}).status_code == 403, origin
+            with pytest.raises(WebSocketDisconnect):
+                there.client.websocket_connect(f"{path}/ws", headers={**headers, "Origin": origin}).__enter__()
         assert there.client.get("/", headers={"Host": "evil.example"}).status_code == 400
+
+
+def test_of_two_servers_on_a_port_the_second_ends_at_once_and_on_a_folder_it_leaves_the_tables(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], caplog: pytest.LogCaptureFixture
+) -> None:
+    with listening("127.0.0.1", 0) as taken:
+        port = taken.getsockname()[1]
+        assert command(["play", "--no-browser", "--games", str(tmp_path), "--port", str(port)]) == 2
+        assert perudo(["score", "--file", str(tmp_path / "scores"), "--port", str(port)]) == 2
+    said = capsys.readouterr().err.splitlines()
+    assert [f"127.0.0.1, port {port} (" in line and "--port" in line for line in said] == [True, True]
+    with pytest.raises(ValueError, match="port 70000"):
+        listening("::1", 70000)
+    with site(tmp_path) as first:
+        path, cookie = first.sit("/tables", THREE)
+        with site(tmp_path) as second:
+            assert list(second.house.rooms) == []
+            assert "another server" in caplog.text
+            second.sit("/tables", THREE)
+        assert len(list((tmp_path / "tables" / "8000").iterdir())) == 1
+    with site(tmp_path) as third, third.line(path, cookie) as line:
+        assert told(line, "state")["at"].startswith("waiting")
 
 
 def test_addresses_are_written_as_browsers_write_them(capsys: pytest.CaptureFixture[str]) -> None:

@@ -553,6 +553,32 @@ def test_leaving_renaming_and_deleting_in_lines(store: Store) -> None:
         assert said in french.getvalue(), said
 
 
+def test_lines_beside_a_browser_undo_nothing_unseen_and_go_on_from_what_stands(store: Store) -> None:
+    out, others = StringIO(), {"1": Renamed("Ann", "Anna"), "2": Lost("Bo")}
+
+    class Lines:
+        """What is typed; a number is what somebody else enters meanwhile, and 0 deletes the evening."""
+
+        def __init__(self, text: str) -> None:
+            self.left = text.split("\n")
+
+        def readline(self) -> str:
+            line = self.left.pop(0)
+            if not line.isdigit():
+                return f"{line}\n"
+            store.append(1, others[line]) if line in others else store.delete(1)
+            return self.readline()
+
+    typed = "Ann, Bo\n\n\n\n\n-ann\n1\n-anna\n-anna\n2\nundo\nscore\n0\nquit\n"
+    Keeper(store, EN, Lines(typed), out).run(None)  # type: ignore[arg-type]
+    assert out.getvalue().count("No: this sheet was out of date") == 2
+    for said in ("Anna: 4 dice\n  Bo: 5 dice\n", "Anna loses a die: 3 dice left.", "Anna: 3 dice\n  Bo: 4 dice\n"):
+        assert said in out.getvalue(), said
+    assert "dropped" not in out.getvalue()
+    # what is no more is not kept either
+    assert out.getvalue().endswith("> No: there is no evening 1.\n")
+
+
 def test_lines_that_just_end_lose_nothing_and_the_evening_goes_on(store: Store) -> None:
     lines(store, "Ann, Bo\n\n\n\n\n-ann")
     assert "Ann: 4 dice" in lines(store, "+ann\n", evening_id=1)

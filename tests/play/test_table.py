@@ -172,6 +172,9 @@ def test_a_saved_game_proves_its_dice():
     for key, value in (("salt", "0" * 32), ("commitment", "0" * 64)):
         with pytest.raises(UnfairError, match="do not give the commitment"):
             verify(json.dumps({**saved, key: value}))
+    for change, why in (({"seed": "1"}, "names the seed 1, and its record"), ({"salt": "\ud800"}, "no character")):
+        with pytest.raises(UnfairError, match=why):
+            verify(json.dumps({**saved, **change}))
 
 
 def test_a_changed_die_is_found():

@@ -33,7 +33,7 @@ from perudo_env.play.score.entries import (
 from perudo_env.play.score.sheet import day, sheet_html
 from perudo_env.play.score.store import MissingError, OutOfDateError, Store, default_file
 from perudo_env.play.score.words import SCORING_NAMES, dice_left, ordinal, say_error, say_gone, say_line, say_next
-from perudo_env.play.web.app import create_app
+from perudo_env.play.web.app import create_app, listening
 from perudo_env.play.web.app import serve as serve_app
 from perudo_env.play.web.house import house_of, words_of
 from perudo_env.play.web.security import address_of, fields_of, hosts_of
@@ -247,6 +247,10 @@ def _no_agent(name: str, variant: Variant, num_seats: int) -> Policy:
 
 
 def serve(scores: Path, host: str, port: int, language: str | None = None) -> None:
-    """Serve the pages until interrupted."""
-    print(f"{address_of(host, port)}score  ({scores})", flush=True)
-    serve_app(app(scores, language, hosts_of(host)), host, port)
+    """Serve the pages until interrupted; raises ``ScoreError`` where another server has the port."""
+    try:
+        listener = listening(host, port)
+    except ValueError as error:
+        raise ScoreError("{error}", error=error) from error
+    print(f"{address_of(host, listener.getsockname()[1])}score  ({scores})", flush=True)
+    serve_app(app(scores, language, hosts_of(host)), listener)

@@ -31,7 +31,7 @@ from perudo_env.play.score.entries import (
 )
 from perudo_env.play.score.evening import seat_of
 from perudo_env.play.score.sheet import sheet_html, write_text
-from perudo_env.play.score.store import Kept, Store
+from perudo_env.play.score.store import Kept, MissingError, OutOfDateError, Store
 from perudo_env.play.score.words import dice_left, ordinal, say_error, say_gone, say_line, say_next, say_standings
 from perudo_env.play.words import Words
 
@@ -78,6 +78,7 @@ class Keeper:
     def __init__(self, store: Store, words: Words, lines: TextIO = sys.stdin, out: TextIO = sys.stdout) -> None:
         self.store, self.words, self._lines, self._out = store, words, lines, out
         self.kept: Kept | None = None
+        self._told = 0  # how many entries the player knows of: others may enter some in a browser
 
     def say(self, *sentences: str) -> None:
         """Print, at once: whoever reads a pipe waits for it."""
@@ -134,6 +135,7 @@ class Keeper:
             scoring = {"victoires": "wins", "victoire": "wins"}.get(scoring.lower(), scoring)
             opened = Opened(players, str(table_variant(preset, int(dice), self._is_yes(calza))), scoring)
             self.kept = self.store.read(self.store.open(opened))
+            self._told = 1
             answers.append(opened)
 
         while not answers:
@@ -143,6 +145,7 @@ class Keeper:
     def _command(self, line: str) -> None:
         if not line:
             return None
+        self._look()
         # -Ann, - Ann, -1 Ann, Ann -, Ann -1
         change = re.fullmatch(r"(?P<before>[+\-−])(?:1\s)?(?P<name>.+)|(?P<first>.*\S)\s*(?P<after>[+\-−])1?", line)
         if change is not None:
@@ -224,9 +227,25 @@ class Keeper:
         found = whole or [p for p in players if word and looks(p).startswith(word)]
         return found[0] if len(found) == 1 else players[seat_of(text or "?", players)]
 
+    def _look(self) -> None:
+        """Read the evening as it stands; where it has been deleted there is nothing more to do."""
+        try:
+            self.kept = self.store.read(self._kept.id)
+        except MissingError as error:
+            self.kept = None
+            self.say(self.words.gettext("No: {error}.", error=say_error(error, self.words)))
+            raise Finished from error
+
     def _enter(self, entry: Entry) -> None:
-        self.kept = self.store.append(self._kept.id, entry)
-        self.say(*self._after(entry))
+        try:
+            self.kept = self.store.append(self._kept.id, entry, self._told)
+        except OutOfDateError as error:
+            self.say(self.words.gettext("No: {error}.", error=say_error(error, self.words)))
+            self._look()
+            self._show()
+        else:
+            self._told = len(self._kept.entries)
+            self.say(*self._after(entry))
 
     def _after(self, entry: Entry) -> Iterator[str]:
         evening, w = self._kept.evening, self.words
@@ -251,6 +270,7 @@ class Keeper:
 
     def _show(self) -> None:
         evening, w = self._kept.evening, self.words
+        self._told = len(self._kept.entries)
         table = evening.table
         if table is not None:
             self.say(w.gettext("Game {n}.", n=len(evening.tables)))

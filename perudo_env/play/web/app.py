@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import socket
 from collections.abc import AsyncIterator, Sequence
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 
 from fastapi import APIRouter, FastAPI, Request
@@ -45,7 +46,7 @@ def create_app(
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
         await house.reopen()
         yield
-        house.rooms.close()
+        house.close()
 
     app = FastAPI(title="Perudo", docs_url=None, redoc_url=None, openapi_url=None, lifespan=lifespan)
     house = House(lineup, Archive(games), tuple(links), None if running is None else Shelf(running), public)
@@ -71,8 +72,21 @@ async def _say_unread(request: Request, error: Exception) -> Response:
     return await _say(request, HTTPException(422, words_of(request).gettext("This address is not understood.")))
 
 
-def serve(app: FastAPI, host: str, port: int) -> None:
+def listening(host: str, port: int) -> socket.socket:
+    """The socket of a server, taken before anything is prepared; raises ``ValueError`` where another server has it."""
+    try:
+        return socket.create_server(
+            (host, port), family=socket.AF_INET6 if ":" in host else socket.AF_INET, backlog=2048
+        )
+    except (OSError, OverflowError) as error:
+        why = str(getattr(error, "strerror", None) or error).partition(" (while")[0]
+        raise ValueError(f"nothing can be served at {host}, port {port} ({why}): --port names another") from error
+
+
+def serve(app: FastAPI, listener: socket.socket) -> None:
     """Serve until interrupted."""
     import uvicorn
 
-    uvicorn.run(app, host=host, port=port, log_level="warning", ws_max_size=MOST_SOCKET_BYTES)
+    server = uvicorn.Server(uvicorn.Config(app, log_level="warning", ws_max_size=MOST_SOCKET_BYTES))
+    with listener, suppress(KeyboardInterrupt):
+        server.run(sockets=[listener])

@@ -61,10 +61,18 @@ class House:
 
     async def reopen(self) -> None:
         """Put up the tables that were left when the server last stopped."""
+        if self.shelf is not None and not self.shelf.claim():
+            self.shelf = None
         if self.shelf is not None:
             # making an agent may read files and compile
             for room in await asyncio.to_thread(list, self.shelf.take(self.lineup.policy, self.archive)):
                 self.open(room)
+
+    def close(self) -> None:
+        """Stop all tables, and leave the shelf to the next server."""
+        self.rooms.close()
+        if self.shelf is not None:
+            self.shelf.release()
 
     def frames(self, language: str) -> Frames:
         """What makes the frames of a language."""

@@ -6,6 +6,7 @@ import asyncio
 import contextlib
 import json
 import logging
+import re
 import secrets
 import time
 from collections.abc import Callable, Iterator
@@ -50,6 +51,11 @@ class Options:
     window_seconds: float = 8.0  # of a Calza window; 0 waits for everybody
     reveal_seconds: float = 45.0  # until the next round begins without those who are not ready, at several screens
     again: str = ""  # the query of the page that offers the same table again
+
+
+def new_token() -> str:
+    """A secret that nobody guesses."""
+    return secrets.token_urlsafe(_TOKEN_BYTES)
 
 
 def _digest(token: str) -> str:
@@ -97,11 +103,11 @@ class Room:
         """The seats of people that nobody has taken."""
         return sorted(self.people.difference(*self.holders.values()))
 
-    def give(self, seats: frozenset[int]) -> str:
-        """Seat somebody; returns the secret token. Raises ``ValueError`` unless all seats are free."""
+    def give(self, seats: frozenset[int], key: str = "") -> str:
+        """Seat somebody; returns the secret token, the ``key`` of a form if it has one. Raises ``ValueError`` unless all seats are free."""
         if not seats <= set(self.free_seats):
             raise ValueError(f"the seats {sorted(seats)} are not all free: {self.free_seats} are")
-        token = secrets.token_urlsafe(_TOKEN_BYTES)
+        token = key if re.fullmatch(r"[\w-]{32}", key, re.ASCII) else new_token()
         self.holders[_digest(token)] = seats
         self.move()
         return token

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import logging
 import os
+import sqlite3
 import time
 from collections.abc import Iterator
 from dataclasses import asdict
@@ -25,6 +26,30 @@ class Shelf:
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         self._is_told = False  # that it cannot be written
+        self._lock: sqlite3.Connection | None = None
+
+    def claim(self) -> bool:
+        """Keep other servers out until :meth:`release` or the end of the process; False: one that runs has the folder.
+
+        Two must not play on at one table. SQLite's lock is held on every system, and ends with a killed process.
+        """
+        try:
+            self.folder.parent.mkdir(parents=True, exist_ok=True)
+            lock = sqlite3.connect(f"{self.folder}.lock", timeout=0, isolation_level=None, check_same_thread=False)
+            self._lock = lock
+            lock.execute("BEGIN EXCLUSIVE")
+        except (OSError, sqlite3.Error) as error:
+            if "locked" in str(error):
+                _log.warning(
+                    "another server that runs keeps its tables in %s: those of this one end with it", self.folder
+                )
+                return False
+        return True
+
+    def release(self) -> None:
+        """Let other servers have the folder."""
+        if self._lock is not None:
+            self._lock.close()
 
     def put(self, room: Room) -> None:
         """Write a table as it stands; a full disk is logged once, and the game goes on."""

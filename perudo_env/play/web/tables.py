@@ -17,7 +17,7 @@ from perudo_env.play.names import NameRefusedError, beside
 from perudo_env.play.table import Table, UnseatedError
 from perudo_env.play.web import setup
 from perudo_env.play.web.house import House, house_of, words_of
-from perudo_env.play.web.rooms import Room
+from perudo_env.play.web.rooms import Room, new_token
 from perudo_env.play.web.security import form_of, is_secure
 from perudo_env.play.words import say_refused
 
@@ -100,9 +100,16 @@ async def open_table(request: Request) -> Response:
 def look(request: Request, room_id: str) -> Response:
     """A table, for who holds a seat or only looks on; or a free seat to take."""
     house, room = house_of(request), room_of(request, room_id)
-    if not seats_held(request, room) and room.free_seats:
-        return _join_page(house, request, room)
-    return house.page(request, "table.html", room=room)
+    held = seats_held(request, room)
+    answer = (
+        _join_page(house, request, room)
+        if room.free_seats and not held
+        else house.page(request, "table.html", room=room)
+    )
+    if not held and cookie_of(room_id) in request.cookies:
+        # a token that holds no seat, or no longer: without it the browser may at least look on
+        answer.delete_cookie(cookie_of(room_id), path=f"/t/{room_id}")
+    return answer
 
 
 def _join_page(
@@ -118,6 +125,7 @@ def _join_page(
         error=error,
         typed=typed,
         wanted=wanted,
+        key=new_token(),
     )
 
 
@@ -125,9 +133,14 @@ def _join_page(
 async def join(request: Request, room_id: str) -> Response:
     """Take a free seat."""
     room, form, _ = room_of(request, room_id), await form_of(request), words_of(request).gettext
-    wanted = form.get("seat", "")
+    wanted, key = form.get("seat", ""), form.get("key", "")
+    answer = RedirectResponse(f"/t/{room.id}", 303)
     if seats_held(request, room):
-        return RedirectResponse(f"/t/{room.id}", 303)
+        return answer
+    if room.seats_of(key):
+        # pressed twice: of the first press the browser has not waited for the answer, nor has it the cookie
+        _remember(request, answer, room, key)
+        return answer
     if wanted not in map(str, room.free_seats):
         return _join_page(house_of(request), request, room, _("This seat is not free."))
     seat = int(wanted)
@@ -137,8 +150,7 @@ async def join(request: Request, room_id: str) -> Response:
             room.table.rename(seat, beside(typed, [p.name for s, p in enumerate(players) if s != seat]))
         except NameRefusedError as error:
             return _join_page(house_of(request), request, room, say_refused(error, words_of(request)), typed, seat)
-    answer = RedirectResponse(f"/t/{room.id}", 303)
-    _remember(request, answer, room, room.give(frozenset({seat})))
+    _remember(request, answer, room, room.give(frozenset({seat}), key))
     return answer
 
 
