@@ -11,24 +11,13 @@ import unicodedata
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
 
-from perudo_env.adapters.numerals import MOST_WORDS, NUMERALS
-from perudo_env.engine.actions import DUDO, PACO, PASS, Action, Call
+from perudo_env.engine.actions import Action
 from perudo_env.game.clauses import LANGUAGES
 from perudo_env.game.notation import NotationError, parse_action
+from perudo_env.game.tokens import CALLS, FACES, MOST_WORDS, NUMERALS
 
 MOST_HEARD = 10_000
 """Of a longer answer only so many characters, the last ones, are heard, and there only what is in brackets."""
-
-_FACES = {
-    **{word: n for word, n in NUMERALS.items() if 1 <= n <= 6},
-    **{word: n for n, word in enumerate(("ones", "twos", "threes", "fours", "fives", "sixes"), 1)},
-    **dict.fromkeys(("p", "paco", "pacos", "ace", "aces", "as"), PACO),
-}  # fmt: skip
-_CALLS: dict[str, Call] = {
-    **dict.fromkeys(("dudo", "dudu", "doute", "doubt", "liar", "menteur", "menteuse"), DUDO),
-    **dict.fromkeys(("calza", "exact", "exactement", "exactly"), Call.CALZA),
-    **dict.fromkeys(("pass", "passe"), PASS),
-}
 
 
 def _any(words: Iterable[str]) -> str:
@@ -49,11 +38,11 @@ _LINK = re.compile(
 _NAMES = [word for word in _FACES if len(word) > 2]  # "as" and "p" also mean something else
 # "As" is a Paco only where nothing follows, and so is a digit after "of" a face: not "five as well", not "2 of 3 seats".
 _FACE = re.compile(
-    rf"(?P<digits>{_SIGN}?[0-9]+)(?P<s>'?s)?(?!\w)|(?:{_any(f for f in _FACES if f != 'as')})(?!\w)|as(?! ?\w)"
+    rf"(?P<digits>{_SIGN}?[0-9]+)(?P<s>'?s)?(?!\w)|(?:{_any(f for f in FACES if f != 'as')})(?!\w)|as(?! ?\w)"
 )
 # Two numbers and nothing between them are a bid only where it says so: ``[Bid: 5, 3]``.
 _PAIR = re.compile(rf"(?<!\w)(?:bid|enchere|annonce|mise){_GAP}*(?P<q>[0-9]+)[\s,;]+(?P<f>[0-9]+)(?! ?\w|[\s,;]+[0-9])")
-_CALL = re.compile(rf"(?<![\w-])(?P<call>{_any(_CALLS)})(?![\w-]|'\w| (?:pas|point|jamais|plus)\b)")
+_CALL = re.compile(rf"(?<![\w-])(?P<call>{_any(CALLS)})(?![\w-]|'\w| (?:pas|point|jamais|plus)\b)")
 # Asked and answered in the negative: ``dudo? No.``; or a field of JSON that is off: ``"dudo": false``.
 _DENIED = re.compile(
     r"\s*\?\s*(?:no|nope|nah|not|never|non|pas|jamais)\b|\"?\s*[:=]\s*\"?(?:false|null|none|no|non|faux|0)\b"
@@ -101,8 +90,9 @@ def hear(text: str, language: str = "en") -> Action:
         part = bracketed[-1]
     elif len(text) > MOST_HEARD:
         part = ""
-    with suppress(NotationError):
-        return parse_action(part)
+    if not "".join(part.split()).isdigit():  # two numbers say too little
+        with suppress(NotationError):
+            return parse_action(part)
     found = list(dict.fromkeys(_said(part)))
     if len(found) > 1:
         raise NotationError(_AMBIGUOUS[index].format(", ".join(map(str, [*found[:4], *["..."] * (len(found) > 4)]))))
@@ -145,7 +135,7 @@ def _said(part: str) -> Iterator[Action | str]:
             yield part[start:end]
     for match in _CALL.finditer(part):
         if not _denied(part, *match.span()):
-            yield _CALLS[match["call"]]
+            yield CALLS[match["call"]]
 
 
 def _denied(part: str, start: int, end: int) -> bool:
@@ -173,7 +163,7 @@ def _bids(part: str) -> Iterator[tuple[int, int, str, str]]:
             if not between or (between in ("of", "de") and re.match(r" ?\w", part[face.end() : face.end() + 2])):
                 continue
         past = face.end()
-        yield start, past, quantity, face["digits"] or str(_FACES[face[0]])
+        yield start, past, quantity, face["digits"] or str(FACES[face[0]])
 
 
 def _number(part: str, tokens: list[re.Match[str]], i: int) -> tuple[int, str]:

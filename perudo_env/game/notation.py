@@ -1,6 +1,7 @@
 """Text for actions, positions and whole game records; what is printed reads back to the same, and prints the same.
 
-An action: ``5x3`` five threes, ``3P`` three Pacos, ``dudo``, ``calza``, ``pass``.
+An action: ``5x3`` five threes, ``3P`` three Pacos, ``dudo``, ``calza``, ``pass``; :func:`parse_action` also reads what people
+type for them.
 A round: hands by seat, then what happened: ``22344/13566/- opener=0 palifico 5x4 9x4 dudo`` (``-``: the seat is out).
 A position: a variant and a round that goes on: ``classic 22344/13566 opener=0 5x4``; ``seed=``, ``total=`` (dice at the
 start of its game, where not all seats began with the variant's number) and ``spent=`` (seats that have had their
@@ -16,16 +17,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from perudo_env.engine.actions import CALZA, DUDO, MAX_QUANTITY, PACO, PASS, Action, Bid
+from perudo_env.engine.actions import MAX_QUANTITY, PACO, Action, Bid
 from perudo_env.engine.variant import MAX_FACES, MAX_SEATS, Variant, parse_variant
+from perudo_env.game.tokens import CALLS, LETTERS, PACOS
 
 HEAD = "perudo/1"
-_WORDS: dict[str, Action] = {
-    **dict.fromkeys(("dudo", "d", "doute", "dudu"), DUDO),
-    **dict.fromkeys(("calza", "c"), CALZA),
-    **dict.fromkeys(("pass", "passe"), PASS),
-}
-_BID = re.compile(r"(\d{1,3})(?:x([1-6])|p)", re.IGNORECASE)
+_BID = re.compile(rf"(\d{{1,3}})(?:\s*[x*]\s*|\s+)([1-6])|(\d{{1,3}})\s*(?:{'|'.join(PACOS)})", re.ASCII)
 _HANDS = re.compile(r"(-|[1-6]+)(/(-|[1-6]+))*")
 
 
@@ -34,17 +31,17 @@ class NotationError(ValueError):
 
 
 def parse_action(text: str) -> Action:
-    """Read ``5x3``, ``3P``, ``dudo`` (``d``, ``doute``, ``dudu``), ``calza`` or ``pass``, in capitals or not."""
+    """Read an action alone, as people type it: ``5x3`` or ``5 3``, ``3P`` or ``3 pacos``, a call or its letter, in any case."""
     if not isinstance(text, str):
         raise NotationError(f"{text!r} is not text: write a bid like 5x3 or 3P, dudo, calza or pass")
-    word = text.strip()
-    if word.lower() in _WORDS:
-        return _WORDS[word.lower()]
+    word = text.strip().lower().replace("×", "x")
+    call = CALLS.get(word, LETTERS.get(word))
+    if call is not None:
+        return call
     match = _BID.fullmatch(word)
-    # isascii: \d also matches digits of other scripts
-    if match is None or not word.isascii():
+    if match is None:
         raise NotationError(f"{text!r} is not an action: write a bid like 5x3 or 3P, dudo, calza or pass")
-    quantity = int(match[1])
+    quantity = int(match[1] or match[3])
     if not 1 <= quantity <= MAX_QUANTITY:
         raise NotationError(f"{text!r}: a bid has a quantity from 1 to {MAX_QUANTITY}")
     return Bid(quantity, int(match[2] or PACO))

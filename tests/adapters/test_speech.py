@@ -8,11 +8,11 @@ import pytest
 from num2words import num2words
 
 from perudo_env import CALZA, DUDO, PASS, Action, Bid
-from perudo_env.adapters.numerals import MOST_WORDS, NUMERALS
 from perudo_env.adapters.speech import MOST_HEARD, hear
 from perudo_env.adapters.text import TextEnv
 from perudo_env.engine.actions import ACTIONS, MAX_QUANTITY
 from perudo_env.game.notation import NotationError
+from perudo_env.game.tokens import MOST_WORDS, NUMERALS
 
 ENGLISH = ("one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve")
 FRENCH = ("un", "deux", "trois", "quatre", "cinq", "six", "sept", "huit", "neuf", "dix", "onze", "douze")

@@ -19,14 +19,13 @@ from textual.widgets import Button, Static
 
 import agents
 from agents.people import levels
-from perudo_env import Bid, Call
-from perudo_env.game.notation import NotationError
+from perudo_env import Bid
 from perudo_env.play.archive import Archive
 from perudo_env.play.series import Series
 from perudo_env.play.table import Player, Table
 from perudo_env.play.terminal import plain
 from perudo_env.play.terminal.app import Page, PerudoApp, dice_art
-from perudo_env.play.terminal.telling import Manner, Teller, read_action, seated
+from perudo_env.play.terminal.telling import Manner, Teller, seated
 from perudo_env.play.words import words
 
 ANN, BO, REX = Player("Ann"), Player("Bo"), Player("Rex", "odds")
@@ -124,21 +123,6 @@ def test_several_people_pass_the_screen_and_a_bid_is_confirmed_if_they_ask_for_i
     assert at.game.bids == ((first, Bid(2, 3)),)
     assert out.count("two 3s? Enter to say it") == 2
     assert f"{('Ann', 'Bo')[1 - first]} alone looks now" in out
-
-
-@pytest.mark.parametrize(
-    ("typed", "action"),
-    [("5x3", Bid(5, 3)), ("5 3", Bid(5, 3)), (" 5 X 3", Bid(5, 3)), ("3P", Bid(3, 1)), ("3 pacos", Bid(3, 1)), ("1 paco", Bid(1, 1)),
-     ("doute", Call.DUDO), ("D", Call.DUDO), ("calza", Call.CALZA), ("passe", Call.PASS)],
-)  # fmt: skip
-def test_what_people_type_is_read(typed: str, action: object) -> None:
-    assert read_action(typed) == action
-
-
-@pytest.mark.parametrize("typed", ["", "5", "x3", "5x7", "0x3", "cinq 3", "5x3 dudo"])
-def test_what_is_no_action_is_refused(typed: str) -> None:
-    with pytest.raises(NotationError):
-        read_action(typed)
 
 
 def test_french_numbers_and_plurals() -> None:

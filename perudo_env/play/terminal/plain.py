@@ -9,10 +9,10 @@ from typing import TextIO
 from perudo_env.engine.actions import PASS
 from perudo_env.engine.clauses import IllegalActionError
 from perudo_env.game.events import Event
-from perudo_env.game.notation import NotationError
+from perudo_env.game.notation import NotationError, parse_action
 from perudo_env.play.series import Series
 from perudo_env.play.table import Table
-from perudo_env.play.terminal.telling import Manner, Teller, read_action
+from perudo_env.play.terminal.telling import Manner, Teller
 from perudo_env.play.words import words
 from perudo_env.rulebook.book import format_rulebook, rulebook
 
@@ -114,7 +114,7 @@ class PlainGame:
         if not text and self.table.game.in_calza_window:
             return self.table.act(seat, PASS)
         try:
-            action = read_action(text)
+            action = parse_action(text)
         except NotationError:
             raise NotationError(
                 self.words.gettext(

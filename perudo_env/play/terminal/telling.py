@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
-from perudo_env.engine.actions import Action, Bid
+from perudo_env.engine.actions import Bid
 from perudo_env.game.events import (
     CalzaSaid,
     DieLost,
@@ -16,7 +15,6 @@ from perudo_env.game.events import (
     GameOver,
     Revealed,
 )
-from perudo_env.game.notation import parse_action
 from perudo_env.play.names import filled, isolated
 from perudo_env.play.table import Hint, Player, Table
 from perudo_env.play.words import Words
@@ -206,11 +204,3 @@ def seated(seats: Sequence[str], is_agent: Callable[[str], bool], words: Words) 
     typed = [None if agent else word for word, agent in zip(seats, agents, strict=True)]
     names = filled(typed, [words.level(word) for word in seats])
     return tuple(Player(name, word if agent else None) for name, word, agent in zip(names, seats, agents, strict=True))
-
-
-def read_action(text: str) -> Action:
-    """What a person types: ``5x3``, ``5 3``, ``3 pacos``, ``dudo``, ``doute`` ...; raises ``NotationError``."""
-    word = text.strip().lower()
-    word = re.sub(r"^(\d+)\s*[x×*\s]\s*([1-6])$", r"\1x\2", word)
-    word = re.sub(r"^(\d+)\s*p(?:acos?)?$", r"\1P", word)
-    return parse_action(word)

@@ -1,8 +1,10 @@
-"""Number words of English and French, 0 to 99: ``twenty-six``, ``vingt et un``, ``quatre-vingt-dix-sept``, ``nonante-sept``."""
+"""Words for numbers, faces and calls in English and French, in lower case without accents: all that a reader of bids knows."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+
+from perudo_env.engine.actions import CALZA, DUDO, PACO, PASS, Call
 
 _ENGLISH = (
     "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen "
@@ -36,7 +38,24 @@ def _french() -> Iterator[tuple[str, int]]:
 
 
 NUMERALS: dict[str, int] = {**dict(_english()), **dict(_french())}
-"""The value of a number word without its hyphens, spaces and accents."""
+"""Numbers from 0 to 99, without hyphens and spaces: ``twentysix``, ``vingtetun``, ``quatrevingtdixsept``, ``nonantesept``."""
 
 MOST_WORDS = 4
 """Of how many words a number may consist, as ``quatre vingt dix sept`` does."""
+
+PACOS = ("p", "paco", "pacos", "ace", "aces", "as")
+
+FACES: dict[str, int] = {
+    **{word: n for word, n in NUMERALS.items() if 1 <= n <= 6},
+    **{word: n for n, word in enumerate(("ones", "twos", "threes", "fours", "fives", "sixes"), 1)},
+    **dict.fromkeys(PACOS, PACO),
+}  # fmt: skip
+
+CALLS: dict[str, Call] = {
+    **dict.fromkeys(("dudo", "dudu", "doute", "doubt", "liar", "menteur", "menteuse"), DUDO),
+    **dict.fromkeys(("calza", "exact", "exactement", "exactly"), CALZA),
+    **dict.fromkeys(("pass", "passe"), PASS),
+}
+
+LETTERS: dict[str, Call] = {"d": DUDO, "c": CALZA}
+"""What stands for a call where nothing else is said."""
