@@ -43,6 +43,8 @@ class Options:
     """Who may reach the pages: this computer alone, or (0.0.0.0) the network."""
     port: int = 8010
     """Where the pages are served."""
+    public_url: str | None = None
+    """Address by which others reach the pages, behind a proxy say: https://scores.example."""
 
 
 def run(options: Options) -> None:
@@ -67,7 +69,7 @@ def run(options: Options) -> None:
     elif options.read_csv is None:
         from perudo_env.play.score.pages import serve
 
-        serve(store.file, options.host, options.port, options.lang)
+        serve(store.file, options.host, options.port, options.lang, options.public_url)
 
 
 def main(argv: Sequence[str] | None = None) -> int:
