@@ -97,6 +97,7 @@ def _add_score(score: argparse.ArgumentParser) -> None:
     add("--read-csv", type=Path, help="keep the evening that --csv wrote as a new one")
     add("--host", default="127.0.0.1", help="who may reach the pages: this computer alone, or (0.0.0.0) the network")
     add("--port", type=int, default=8010, help="where the pages are served")
+    add("--public-url", help="address by which others reach the pages, behind a proxy say: https://scores.example")
     score.set_defaults(run=_score)
 
 

@@ -35,7 +35,7 @@ _LINK = re.compile(
     r"\s*[x*×]\s*|\s*(?:dice|die|des?)\s+(?:(?:of|de|showing|montrant)\s+(?:face\s+)?|face\s+)"
     rf"|\s+(?:of|de)\s+|{_GAP}+(?:face|value|valeur){_GAP}+|\s*"
 )
-_NAMES = [word for word in _FACES if len(word) > 2]  # "as" and "p" also mean something else
+_NAMES = [word for word in FACES if len(word) > 2]  # "as" and "p" also mean something else
 # "As" is a Paco only where nothing follows, and so is a digit after "of" a face: not "five as well", not "2 of 3 seats".
 _FACE = re.compile(
     rf"(?P<digits>{_SIGN}?[0-9]+)(?P<s>'?s)?(?!\w)|(?:{_any(f for f in FACES if f != 'as')})(?!\w)|as(?! ?\w)"

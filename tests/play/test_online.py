@@ -11,6 +11,7 @@ from html import unescape
 from pathlib import Path
 
 import pytest
+from agents.people.play import browser_app
 from fastapi.testclient import TestClient
 from starlette.testclient import WebSocketTestSession
 from starlette.websockets import WebSocketDisconnect
@@ -19,6 +20,7 @@ import agents
 from agents.__main__ import main as command
 from agents.people.browser import Browser, browser_app
 from perudo_env.__main__ import main as perudo
+from perudo_env.play.score.pages import app as score_app
 from perudo_env.play.table import Hint, Player, Table
 from perudo_env.play.web.app import listening
 from perudo_env.play.web.house import House
@@ -249,6 +251,26 @@ def test_a_browser_whose_cookie_holds_no_seat_loses_it_and_looks_on(here: Site) 
     assert re.search(f'{name}="";.*Max-Age=0; Path={path};', crumbs)
 
 
+def test_an_agent_that_fails_is_told_and_not_waited_for(here: Site) -> None:
+    class Failing:
+        def act(self, *_: object) -> None:
+            raise RuntimeError("broken")
+
+        probs = act
+
+    path, cookie = here.sit("/tables", {**THREE, "kind1": "regular", "kind2": "regular", "name1": "Bo", "hints": "1"})
+    room = here.room(path)
+    room.table._made = dict.fromkeys((*room.table._made, here.house.lineup.adviser), Failing())  # type: ignore[arg-type]
+    with here.line(path, cookie, "fr") as ann:
+        ann.send_text(json.dumps({"type": "hint", "at": room.position, "seat": 0}))
+        assert told(ann, "error")["text"].startswith("Pas d'aide possible")
+        assert answered(ann, json.dumps({"type": "act", "at": room.position, "seat": 0, "action": "1x3"})) == ""
+        until(lambda: room.is_stuck)
+        while "La partie ne peut pas continuer" not in (shown := told(ann, "state")["controls"]):
+            pass
+        assert "C'était à Bo d'agir" in unescape(shown)
+
+
 # ------------------------------------------------------------------------------------------ behind a proxy
 
 
@@ -303,7 +325,7 @@ def test_of_two_servers_on_a_port_the_second_ends_at_once_and_on_a_folder_it_lea
         assert told(line, "state")["at"].startswith("waiting")
 
 
-def test_addresses_are_written_as_browsers_write_them(capsys: pytest.CaptureFixture[str]) -> None:
+def test_addresses_are_written_as_browsers_write_them(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert [address_of(host, 8000) for host in ("127.0.0.1", "0.0.0.0", "::1", "::", "box.local")] == [
         "http://127.0.0.1:8000/",
         "http://127.0.0.1:8000/",
@@ -328,9 +350,24 @@ def test_addresses_are_written_as_browsers_write_them(capsys: pytest.CaptureFixt
         "https://u@x",
         "https://x:99999",
         "https://x?y",
+        "https://*.example",
+        "https://exa mple",
+        "https://x\\y",
+        "https://[fe80::1%25eth0]",
         "http://[::1",
     ):
         with pytest.raises(ValueError, match="should be https://"):
             public_origin(wrong)
     assert command(["play", "--public-url", "perudo.example", "--no-browser"]) == 2
-    assert "'perudo.example' should be" in capsys.readouterr().err
+    assert perudo(["score", "--public-url", "perudo.example", "--file", str(tmp_path / "scores")]) == 2
+    assert capsys.readouterr().err.count("'perudo.example' should be") == 2
+
+
+def test_the_score_keeper_alone_stands_behind_a_proxy_too(tmp_path: Path) -> None:
+    public = "https://scores.example"
+    form = {"player": ["Ann", "Bo"], "preset": "marquoir", "dice": "3", "calza": "yes", "scoring": "places"}
+    alone = score_app(tmp_path / "scores", hosts=hosts_of("127.0.0.1", public), public=public)
+    with TestClient(alone, follow_redirects=False) as client:
+        for host in ("scores.example", "127.0.0.1:8010"):
+            headers = {"Host": host, "Origin": public}
+            assert client.post("/score/new", data=form, headers=headers).status_code == 303, host

@@ -47,4 +47,4 @@ def _run(options: argparse.Namespace, w: Words) -> None:
     elif options.read_csv is None:
         from perudo_env.play.score.pages import serve
 
-        serve(store.file, options.host, options.port, options.lang)
+        serve(store.file, options.host, options.port, options.lang, options.public_url)

@@ -36,7 +36,7 @@ from perudo_env.play.score.words import SCORING_NAMES, dice_left, ordinal, say_e
 from perudo_env.play.web.app import create_app, listening
 from perudo_env.play.web.app import serve as serve_app
 from perudo_env.play.web.house import house_of, words_of
-from perudo_env.play.web.security import address_of, fields_of, hosts_of
+from perudo_env.play.web.security import address_of, fields_of, hosts_of, public_origin
 from perudo_env.play.words import Words
 from perudo_env.policy import Policy
 from perudo_env.rulebook.texts import PRESET_SOURCE, SOURCES
@@ -233,11 +233,13 @@ def app(
     scores: Path | None = None,
     language: str | None = None,
     hosts: Sequence[str] = ("127.0.0.1", "localhost", "testserver"),
+    public: str | None = None,
 ) -> FastAPI:
     """The score keeper with a table for people alone, for those who have no agents at hand."""
     made = create_app(
-        Lineup(_no_agent, (), {}), language=language, hosts=hosts, routers=(score_router,), links=(SCORE_LINK,)
-    )
+        Lineup(_no_agent, (), {}), language=language, hosts=hosts, public=public,
+        routers=(score_router,), links=(SCORE_LINK,),
+    )  # fmt: skip
     made.state.scores = scores
     return made
 
@@ -246,11 +248,13 @@ def _no_agent(name: str, variant: Variant, num_seats: int) -> Policy:
     raise ValueError(f"agent {name!r} cannot sit here: this server has none")
 
 
-def serve(scores: Path, host: str, port: int, language: str | None = None) -> None:
-    """Serve the pages until interrupted; raises ``ScoreError`` where another server has the port."""
+def serve(scores: Path, host: str, port: int, language: str | None = None, public_url: str | None = None) -> None:
+    """Serve the pages until interrupted; raises ``ScoreError`` for no such address, and where another server has the port."""
     try:
+        public = None if public_url is None else public_origin(public_url)
         listener = listening(host, port)
     except ValueError as error:
         raise ScoreError("{error}", error=error) from error
-    print(f"{address_of(host, listener.getsockname()[1])}score  ({scores})", flush=True)
-    serve_app(app(scores, language, hosts_of(host)), listener)
+    others = f", for others {public}/score" if public else ""
+    print(f"{address_of(host, listener.getsockname()[1])}score{others}  ({scores})", flush=True)
+    serve_app(app(scores, language, hosts_of(host, public), public), listener)

@@ -138,7 +138,9 @@ class Frames:
             "waiting": sorted(waiting),
             "still_in": sorted(s for s in screen.seats if sc.alive[s]),
             # as long as it stays the same, what somebody has begun to enter stays on the screen
-            "key": "|".join(map(str, (room.position, screen.shown, mine, room.saved_as, bool(room.unsaved)))),
+            "key": "|".join(
+                map(str, (room.position, screen.shown, mine, room.saved_as, bool(room.unsaved), room.is_stuck))
+            ),
         }
 
     def _pass_screen_round(self, room: Room, screen: Screen) -> None:

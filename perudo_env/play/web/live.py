@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 
 from fastapi import APIRouter, WebSocket, WebSocketDisconnect
 
@@ -15,6 +16,7 @@ from perudo_env.play.web.rooms import Room, Screen, Stage
 from perudo_env.play.web.security import is_same_origin
 from perudo_env.play.web.tables import cookie_of
 
+_log = logging.getLogger(__name__)
 router = APIRouter()
 MOST_REFUSED = 40  # messages over the rate before the connection is closed
 POLICY_VIOLATION = 1008
@@ -146,7 +148,13 @@ def _hint(socket: WebSocket, message: AskHint, house: House, room: Room, screen:
         frames = house.frames(screen.words.language)
 
         async def help_when_known() -> None:
-            await socket.send_json(frames.hint(message.at, await asyncio.to_thread(advice)))
+            try:
+                hint = await asyncio.to_thread(advice)
+            except Exception:
+                _log.exception("help at table %s", room.id)
+                await _complain(socket, _("No help can be had: the server met an error; its log says which."))
+            else:
+                await socket.send_json(frames.hint(message.at, hint))
 
         # it may take a while, and the messages after it are heard meanwhile
         screen.helping = asyncio.create_task(help_when_known())

@@ -85,6 +85,7 @@ class Room:
         self.log: list[Event] = list(table.game.events)
         self.ready: set[int] = set()
         self.in_reveal = False
+        self.is_stuck = False  # an agent failed, or something else that nobody at the table can help
         self.saved_as: str | None = None
         self.unsaved: str | None = None  # the finished game, where no folder took it
         self.deadline: float | None = None  # of the Calza window or the reveal, by time.monotonic
@@ -187,6 +188,7 @@ class Room:
                 await self._save()
         except Exception:
             _log.exception("table %s", self.id)
+            self.is_stuck = True
         self.move()
 
     async def _save(self) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from urllib.parse import parse_qs, urlsplit
 
 from starlette.datastructures import MutableHeaders
@@ -16,6 +17,9 @@ MOST_BYTES = 8_192  # of a form
 LOCAL = ("127.0.0.1", "localhost", "::1")
 # As a Host header names them; of "[::1]:8000" older versions of Starlette read "[" alone, which no name can be.
 LOCAL_HOSTS = ("127.0.0.1", "localhost", "[::1]", "::1", "[")
+
+# A name or an IPv4 address, or an IPv6 one; nothing that stands for many, as "*" does.
+_HOST = re.compile(r"[a-z0-9_-]+(\.[a-z0-9_-]+)*|[0-9a-f:.]*:[0-9a-f:.]*")
 
 HEADERS = {
     "Content-Security-Policy": (
@@ -53,7 +57,7 @@ def public_origin(url: str) -> str:
         parts = urlsplit(url.strip())
         host, port = (parts.hostname or "").encode("idna").decode(), parts.port
         rest = (parts.path.strip("/"), parts.query, parts.fragment, parts.username, parts.password)
-        if parts.scheme not in ("http", "https") or not host or any(rest):
+        if parts.scheme not in ("http", "https") or not _HOST.fullmatch(host) or any(rest):
             raise ValueError
     except ValueError:  # of the brackets, the name or the port, too
         raise ValueError(
