@@ -11,7 +11,6 @@ from html import unescape
 from pathlib import Path
 
 import pytest
-from agents.people.play import browser_app
 from fastapi.testclient import TestClient
 from starlette.testclient import WebSocketTestSession
 from starlette.websockets import WebSocketDisconnect
