@@ -1,4 +1,4 @@
-"""How fast the game is against its peers, as ratios measured in one run: the engine in bulk, and the PettingZoo environments.
+"""The bench, the game's speed against its peers as ratios measured in one run: the engine in bulk, and the PettingZoo environments.
 
     python -m tools.bench          # a minute; the table, and runs/bench.json
     python -m tools.bench --quick  # a few seconds: shows that it runs; its ratios mean little

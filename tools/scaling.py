@@ -1,4 +1,4 @@
-"""How cost grows with workers: measured here, and worked out on paper for more cores.
+"""The growth of cost with workers: measured here, and worked out on paper for more cores.
 
     python -m tools.scaling --write docs/scaling.md
 

@@ -1,4 +1,4 @@
-"""Whether ``perudo_env`` is whole alone: its wheel, in a clean venv outside the checkout, plays and passes PettingZoo's test.
+"""The check that ``perudo_env`` is whole alone: its wheel, in a clean venv outside the checkout, plays and passes PettingZoo's test.
 
     python -m tools.wheel_check
 

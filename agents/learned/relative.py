@@ -1,4 +1,4 @@
-"""What a network that plays every table is fed and what it answers: bids counted from what dice are expected to show.
+"""Features and outputs of a network that plays every table: bids counted from what dice are expected to show.
 
 Quantities are compared with an expectation, so that a bid of 9 at a table of 25 dice looks like one of 4 at a table of 10
 and one small network can play all tables. Two origins are used:

@@ -1,4 +1,4 @@
-"""Play against the agents in the browser."""
+"""The command that plays against the agents in the browser."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Play against the agents in the terminal."""
+"""The command that plays against the agents in the terminal."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the bids tell of the other seats' dice: a Bayesian posterior per seat, exact over all its hands.
+"""Beliefs about the other seats' dice from their bids: a Bayesian posterior per seat, exact over all its hands.
 
 Dice are independent and bids public, so a belief about the table is one belief per seat, given that each bid depends
 on its bidder's hand and on public facts alone. The model of a bidder is simple: it bids what it thinks will hold.

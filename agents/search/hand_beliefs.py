@@ -1,4 +1,4 @@
-"""What bids tell of hands when the bidder's policy is known: an exact belief over every hand, by Bayes' rule on its ``probs``.
+"""Beliefs about hands when the bidder's policy is known: exact over every hand, by Bayes' rule on its ``probs``.
 
 Dice are independent and bids public, so the belief about a table is one belief per seat, and it is the same for
 everybody who sees the bids: own dice tell nothing of others'. The policy is asked once for all hands of a seat at a

@@ -1,4 +1,4 @@
-"""What each action is worth to one seat at a table of known policies: calls exactly, raises by playing on.
+"""Lookahead: the value of each action to one seat at a table of known policies; calls exactly, raises by playing on.
 
 Dudo and Calza end the round: their values follow from the exact belief about the hands. Any other action is tried on
 hands drawn from that belief, all other seats playing their policy. Two plans for the own seat are valued at once on the

@@ -1,4 +1,4 @@
-"""What a language model is shown before it speaks: the rules, what happened, the table from its seat, how to answer."""
+"""The prompt for a language model: the rules, what happened, the table from its seat, how to answer."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What somebody said, read as an action: ``I think not. [5x3]``, ``vingt-sept Pacos``, ``je doute``.
+"""The reader of free text as an action: ``I think not. [5x3]``, ``vingt-sept Pacos``, ``je doute``.
 
 The last answer in square brackets counts, whatever it holds; without brackets, the whole text, which may speak of one
 action only. What looks like a bid and is none (``-3x2``, ``5x7``, ``a hundred threes``) is refused, never read in part.

@@ -1,4 +1,4 @@
-"""How the kernels are compiled: once, to disk, and with a word to whoever waits."""
+"""The compilation of kernels: once, to disk, and with a word to whoever waits."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What one seat may see, as 0/1 numbers: the layout of an observation, as a named table, and its encoder.
+"""The observation of one seat, as 0/1 numbers: its layout, as a named table, and its encoder.
 
 The observation is rotated: relative seat 0 is the viewer, 1 the next seat clockwise. It holds nothing that a player at
 the table does not see. A layout depends on the seats and the highest quantity alone; encoding a small table into the

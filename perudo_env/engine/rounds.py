@@ -1,4 +1,4 @@
-"""How rounds begin and end by the rules, and what a game pays; jitted functions on one state record, as in ``rules.py``."""
+"""The beginning and end of rounds by the rules, and the returns of a game; jitted functions on one state record, as in ``rules.py``."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Where an environment draws: text, a picture, or a window by pygame, which only ``human`` needs."""
+"""The render modes of the environments: text, a picture, or a window by pygame, which only ``human`` needs."""
 
 from __future__ import annotations
 

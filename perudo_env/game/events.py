@@ -1,4 +1,4 @@
-"""What happens in a game, for people to see: one small frozen dataclass per kind of event; all are public.
+"""Events of a game, for people to see: one small frozen dataclass per kind of event; all are public.
 
 The functions below read the events out of a game's record.
 """

@@ -1,4 +1,4 @@
-"""What happened, told in English or French: a sentence per event, a line per round."""
+"""Events told in English or French: a sentence per event, a line per round."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a command reads and prints: nothing that a terminal or a pipe cannot take ends in a traceback."""
+"""Standard streams of a command: nothing that a terminal or a pipe cannot take ends in a traceback."""
 
 from __future__ import annotations
 

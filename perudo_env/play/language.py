@@ -1,4 +1,4 @@
-"""Which language people read, and its catalogue of texts: gettext, with English as its own key.
+"""The language that people read, and its catalogue of texts: gettext, with English as its own key.
 
 ``python -m tools.catalogue`` collects the texts of everything in this folder into ``locale/`` and compiles them.
 """

@@ -1,4 +1,4 @@
-"""Who people can play against: agents by name, levels for people, and how the levels did against each other."""
+"""The opponents that people can choose: agents by name, levels for people, and how the levels did against each other."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a drawing of the table may show: the one place that decides it, for text and picture alike."""
+"""The scene, all that a drawing of the table may show: the one place that decides it, for text and picture alike."""
 
 from __future__ import annotations
 

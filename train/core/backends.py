@@ -1,4 +1,4 @@
-"""Where tasks run: in this process, in several, or on a Ray cluster; the same tasks give the same results."""
+"""Backends that run tasks: in this process, in several, or on a Ray cluster; the same tasks give the same results."""
 
 from __future__ import annotations
 

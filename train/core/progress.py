@@ -1,4 +1,4 @@
-"""How far long work has come: a rich progress bar on a terminal, plain lines elsewhere."""
+"""Progress of long work: a rich progress bar on a terminal, plain lines elsewhere."""
 
 from __future__ import annotations
 

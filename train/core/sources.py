@@ -1,4 +1,4 @@
-"""What decides how a task goes, as a line: equal lines play equal games and learn alike.
+"""The fingerprint of a task, of all that decides how it goes: equal ones play equal games and learn alike.
 
 The files are those of the task's module and of all that it imports, found by reading them; with the agents come the
 files that they play from, and beside these the versions of the packages that compute.

@@ -1,4 +1,4 @@
-"""What a backend is: something that runs tasks somewhere, to the same results."""
+"""The protocol of backends, which run tasks somewhere to the same results."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What ``make demo`` runs: the quickstart training, and what to do next with its result."""
+"""The demo: the quickstart training, and what to do next with its result."""
 
 from __future__ import annotations
 

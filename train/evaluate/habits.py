@@ -1,4 +1,4 @@
-"""How an agent plays: how often it bluffs, doubts and says Calza, by the dice it has left.
+"""Habits of an agent: how often it bluffs, doubts and says Calza, by the dice it has left.
 
 A *bluff* is a bid that its maker, from its own dice alone, should think more likely false than true: the chance that it
 holds, given own dice and fair dice under all other cups (``agents.core.features.bid_chances``), is below ``BLUFF``. What

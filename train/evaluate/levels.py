@@ -1,4 +1,4 @@
-"""Measure the levels that people play against, one against another: ``python -m train levels`` writes the
+"""Measurement of the levels that people play against, one against another: ``python -m train levels`` writes the
 numbers that the rules page shows, ``agents/people/levels.json``. One seat of the row against the column in all others, every
 rotation on the same dice.
 """

@@ -1,4 +1,4 @@
-"""What a local best response gains against a frozen agent: a lower bound on what any best response gains.
+"""The gain of a local best response against a frozen agent: a lower bound on what any best response gains.
 
     python -m train local-best-response --agent inference --variant classic --dice 5 5
 

@@ -1,4 +1,4 @@
-"""Who sits with whom, and what a set of finished games says of each agent: the arena's arithmetic."""
+"""Line-ups of a tournament and the standings that finished games give: the arena's arithmetic."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the critic sees in training and no player ever does: all dice.
+"""Critic features: all dice, which the critic sees in training and no player ever does.
 
 A critic with all dice explains far more of a round's return than one with the own hand (Pinto et al., "Asymmetric Actor
 Critic for Image-Based Robot Learning", 2018, is the idea); the actor it teaches sees only its own.

@@ -1,4 +1,4 @@
-"""Teach one network what other agents know: solved tables where they reach, earlier networks elsewhere.
+"""Distilling: one network taught what other agents know, solved tables where they reach, earlier networks elsewhere.
 
     python -m train distil configs/duel-distill.yaml --out runs/duel-distilled
 

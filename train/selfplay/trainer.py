@@ -1,4 +1,4 @@
-"""What trainers of one network for every table have in common: its device, and the tables of their configuration."""
+"""The base of trainers of one network for every table: its device, and the tables of their configuration."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a game is worth to each seat when a round begins: continuation values over dice vectors.
+"""Continuation values: the value of a game to each seat when a round begins, over dice vectors.
 
 A round is paid with the change of these values that it causes, so that training sees single rounds. A table over dice
 vectors would have 23,430 rows for six seats of five dice, and one for each variant; a small network over the dice

@@ -1,4 +1,4 @@
-"""What a score keeper is told at a table with real dice: one small frozen dataclass per kind of entry, and their JSON."""
+"""Entries of a score keeper at a table with real dice: one small frozen dataclass per kind of entry, and their JSON."""
 
 from __future__ import annotations
 

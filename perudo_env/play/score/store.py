@@ -1,4 +1,4 @@
-"""Where evenings are kept: an SQLite file of entries, one transaction per entry; only whole evenings are ever deleted.
+"""The store of evenings: an SQLite file of entries, one transaction per entry; only whole evenings are ever deleted.
 
 An entry that was acknowledged survives a killed process and a power cut: SQLite flushes it to the disk before
 ``append`` returns.

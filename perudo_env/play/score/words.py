@@ -1,4 +1,4 @@
-"""What a score says, in the reader's language: one sentence or two per entry, for the ear as well as for the eye."""
+"""Sentences of the score keeper, in the reader's language: one sentence or two per entry, for the ear as well as for the eye."""
 
 from __future__ import annotations
 

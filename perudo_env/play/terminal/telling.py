@@ -1,4 +1,4 @@
-"""What a seat is told, in lines of text: the same for the terminal and for the line mode."""
+"""Lines of text for a seat: the same for the terminal and for the line mode."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What one browser is shown of a table: the only place where a table becomes HTML.
+"""Frames, what one browser is shown of a table: the only place where a table becomes HTML.
 
 Everything comes from ``scene`` for the seat that looks at the screen, so that nothing else can leave the server.
 """

@@ -1,4 +1,4 @@
-"""What all pages share: the templates, the tables, the archive, the agents."""
+"""The parts that all pages share: the templates, the tables, the archive, the agents."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a browser may send over its WebSocket, checked before anything else, and how often."""
+"""Messages of a browser over its WebSocket, checked before anything else, and their rate limit."""
 
 from __future__ import annotations
 

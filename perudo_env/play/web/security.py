@@ -1,4 +1,4 @@
-"""What every answer and every form must satisfy."""
+"""Security headers of every answer, and checks of every form."""
 
 from __future__ import annotations
 

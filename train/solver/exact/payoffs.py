@@ -1,4 +1,4 @@
-"""What the end of a round is worth: the engine's outcomes, and a small table of what each pays to seat 0.
+"""Payoffs of a round: the engine's outcomes, and a small table of what each pays to seat 0.
 
 A round between two seats ends in one of four ways for its caller. What follows does not depend on the hands beyond
 that, so the engine is asked once for each way and caller.

@@ -1,4 +1,4 @@
-"""Make the tables that the exact agent ships with: solve, round to small integers, judge what is shipped.
+"""The tables that the exact agent ships with: solve, round to small integers, judge what is shipped.
 
 python -m train ship-exact --out agents/checkpoints/exact
 """

@@ -1,4 +1,4 @@
-"""Make the agent that ships of a teacher's tables and a network: each table in a few hundred kilobytes.
+"""The agent that ships, made of a teacher's tables and a network: each table in a few hundred kilobytes.
 
     python -m train condense runs/teacher runs/duel-distilled/checkpoint agents/checkpoints/duel --only classic pascal
 
