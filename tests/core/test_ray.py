@@ -71,6 +71,8 @@ def test_the_arena_gives_the_figures_of_one_process(cluster, tmp_path):
     for name in ("standings.csv", "pairs.csv", "rest.csv"):
         assert (tmp_path / "local" / name).read_bytes() == (tmp_path / "ray" / name).read_bytes()
     assert (tmp_path / "local.jsonl").read_bytes() == (tmp_path / "ray.jsonl").read_bytes()
+    from tests.core.test_ray import refuse  # by the name that the workers find it under
+
     with Ray(address=cluster.address) as backend, pytest.raises(ValueError, match="3 is refused"):
         list(backend.run(refuse, [3]))
 
