@@ -91,6 +91,17 @@ def test_padded_observations_give_the_same_probabilities(name, variant):
             assert (probs[:, size:] == 0).all()
 
 
+def test_learned_agents_are_made_for_a_larger_layout():
+    big = layout(4, 30)
+    near, far = (next(positions("classic", 2, 4, 1, pad_to=look)) for look in (None, big))
+    for name in ("table", "exact", "duel", "search:odds"):
+        probs = agents.make(name, "classic", 2, big).probs(*far)
+        plain = agents.make(name, "classic", 2).probs(*near)
+        if not name.startswith("search"):  # which draws by the observation's bytes
+            assert probs[:, : plain.shape[1]] == pytest.approx(plain, abs=1e-6)
+        assert (probs[far[1] == 0] == 0).all()
+
+
 @pytest.mark.parametrize("name", agents.BASELINES)
 def test_act_draws_from_probs(name):
     game = pe.Game.from_hands("classic", [[2, 2, 3], [4, 4, 5], [6, 6, 6]], opener=0, bids=["2x2"])
@@ -189,6 +200,10 @@ def test_make_takes_names_folders_and_factories(tmp_path, monkeypatch):
     for name in agents.BASELINES:
         assert isinstance(agents.make(name, "classic", 4), pe.Policy)
     assert isinstance(agents.make(f"{__name__}:always", "classic", 4), Always)
+    for name in ("perudo_env.policy:UniformPolicy", "agents.scripted.odds:OddsPolicy"):
+        assert isinstance(agents.make(name, "classic", 4, layout(6, 30)), pe.Policy)
+    with pytest.raises(ValueError, match=r"could not be made by calling it with \(variant, num_seats, layout\)"):
+        agents.make(f"{__name__}:always", "classic", 4, layout(6, 30))
     monkeypatch.setitem(agents.LOADERS, "test", f"{__name__}:from_folder")
     (tmp_path / "policy.json").write_text(json.dumps({"kind": "test"}))
     assert isinstance(agents.make(tmp_path, "classic", 4), Always)

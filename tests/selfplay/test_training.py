@@ -111,7 +111,7 @@ def test_the_predict_loop_of_sb3_contrib_plays_the_gymnasium_env() -> None:
 
 
 def test_the_door_gives_masks_without_asking_each_env() -> None:
-    door = Sb3VecEnv(LearnerVectorEnv(6, VARIANT, 2))
+    door = Sb3VecEnv(LearnerVectorEnv(6, VARIANT, 2), lambda seen, _: network_inputs(seen, sight(VARIANT, 2)))
     assert isinstance(door, VecEnv)
     assert is_masking_supported(door)
     door.seed(1)
