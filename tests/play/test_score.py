@@ -545,11 +545,12 @@ def test_leaving_renaming_and_deleting_in_lines(store: Store) -> None:
         assert said in out, said
     assert out.endswith("Evening 1 is deleted.\n")
     assert store.evenings() == []
+    assert "=Bo= is now B=o." in lines(store, "Ann, =Bo=\n\n\n\n\nrename =Bo= = B=o\ndelete\ny\n")
     french = StringIO()
     Keeper(
         store, words("fr"), StringIO("Ann, Zoé, Cy\n\n\n\n\npartir cy\ncorriger ann = Anne\nsupprimer\noui\n"), french
     ).run(None)
-    for said in ("Cy quitte la partie : 3e place.", "Ann s'appelle désormais Anne.", "La soirée 2 est supprimée."):
+    for said in ("Cy quitte la partie : 3e place.", "Ann s'appelle désormais Anne.", "La soirée 3 est supprimée."):
         assert said in french.getvalue(), said
 
 

@@ -147,7 +147,14 @@ def test_bad_requests_harm_nothing(client: TestClient) -> None:
     assert client.post("/score/1", content=b"\xff\xfe=1").status_code == 400
     crossed = {"Origin": "http://elsewhere.example"}
     assert client.post("/score/1", data={"seen": seen(page), "entry": "undo"}, headers=crossed).status_code == 403
-    for path in ("/score/7", "/score/7/sheet", "/score/7/perudo.csv", "/score/-1"):
+    for path in (
+        "/score/7",
+        "/score/7/sheet",
+        "/score/7/perudo.csv",
+        "/score/-1",
+        f"/score/{2**63}",
+        f"/score/{10**30}/sheet",
+    ):
         assert client.get(path).status_code == 404, path
     assert client.get("/score/x").status_code == 422
     assert client.get("/score/1").text == page.text

@@ -163,7 +163,7 @@ def seat_of(player: str, players: tuple[str, ...]) -> int:
     name = tidy(player)
     if name not in players:
         known = ", ".join(map(isolated, players))
-        raise ScoreError(N_("{name} does not play: the players are {known}"), name=isolated(name), known=known)
+        raise ScoreError(N_("{name} does not play: the players are {known}"), name=isolated(name[:40]), known=known)
     return players.index(name)
 
 

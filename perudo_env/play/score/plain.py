@@ -179,7 +179,8 @@ class Keeper:
         self._enter(Left(self._name(rest)))
 
     def _do_rename(self, rest: str) -> None:
-        old, _, new = rest.partition("=")
+        # "=" alone may be part of a name
+        old, _, new = rest.partition(" = " if " = " in rest else "=")
         self._enter(Renamed(self._name(old), new))
 
     def _do_delete(self, rest: str) -> None:

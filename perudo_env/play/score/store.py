@@ -137,6 +137,7 @@ class Store:
         with self._transaction() as db:
             if expected is not None:
                 self._check(self._read(db, evening), expected)
+            _check_number(evening)
             db.execute("DELETE FROM entry WHERE evening = ?", (evening,))
             if db.execute("DELETE FROM evening WHERE id = ?", (evening,)).rowcount == 0:
                 raise MissingError(N_("there is no evening {id}"), id=evening)
@@ -146,6 +147,7 @@ class Store:
             raise OutOfDateError(N_("this sheet was out of date, and nothing was entered: look at it as it stands now"))
 
     def _read(self, db: sqlite3.Connection, evening: int) -> Kept:
+        _check_number(evening)
         head = db.execute("SELECT at FROM evening WHERE id = ?", (evening,)).fetchone()
         if head is None:
             raise MissingError(N_("there is no evening {id}"), id=evening)
@@ -176,6 +178,12 @@ class Store:
             raise ScoreError(N_("{file}: nothing was entered: {error}"), file=self.file, error=error) from error
         finally:
             db.close()
+
+
+def _check_number(evening: int) -> None:
+    """Raise ``MissingError`` for a number that SQLite cannot even be asked for."""
+    if not 0 <= evening < 2**63:
+        raise MissingError(N_("there is no evening {id}"), id=evening)
 
 
 def _now() -> str:
