@@ -73,13 +73,14 @@ def main(args: list[str] | None = None) -> int:
 
 
 def _in_terminal(options: Play) -> int:
+    from perudo_env.game.language import language_of
+    from perudo_env.game.words import words
     from perudo_env.play.archive import Archive
-    from perudo_env.play.language import language_of
+    from perudo_env.play.language import say_refused
     from perudo_env.play.names import NameRefusedError
     from perudo_env.play.series import Series
     from perudo_env.play.terminal import plain
     from perudo_env.play.terminal.telling import Manner, seated
-    from perudo_env.play.words import say_refused, words
 
     if not options.plain and not all(stream.isatty() for stream in (sys.stdin, sys.stdout, sys.stderr)):
         print(
@@ -165,11 +166,11 @@ def _in_browser(options: Play) -> int:
 
 def _warnings(options: Play, app: FastAPI) -> Iterator[str]:
     """What cannot be kept on this machine, told before anybody plays."""
-    from perudo_env.play.language import language_of
+    from perudo_env.game.language import language_of
+    from perudo_env.game.words import words
     from perudo_env.play.score import ScoreError, Store
     from perudo_env.play.score.store import default_file
     from perudo_env.play.score.words import say_error
-    from perudo_env.play.words import words
 
     texts = words(language_of(options.lang))
     games = app.state.house.archive.warning(texts)

@@ -17,8 +17,8 @@ from typing import Any
 
 from perudo_env.game.files import check_writable, read_json, write_text
 from perudo_env.game.notation import parse_record
+from perudo_env.game.words import Words
 from perudo_env.play.names import tidy
-from perudo_env.play.words import Words
 
 _log = logging.getLogger(__name__)
 _NAME = re.compile(r"\d{8}-\d{6}-[0-9a-f]{8}")
