@@ -9,9 +9,9 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from perudo_env.engine.variant import SWITCHES, VARIANTS, parse_variant, shown
-from perudo_env.game.clauses import LANGUAGES
 from perudo_env.game.files import read_whole
 from perudo_env.game.game import Game
+from perudo_env.game.language import LANGUAGES
 from perudo_env.game.printing import printing
 
 EXAMPLE = "classic 22344/13566/23456/12455 opener=0 5x4"
@@ -125,12 +125,13 @@ def _show(args: argparse.Namespace) -> str:
 def _legal(game: Game, language: str) -> list[str]:
     """The legal actions in a line or two: the calls, then the bids as a range per face."""
     from perudo_env.engine.actions import Bid, Call
+    from perudo_env.game.words import words
     from perudo_env.render.scene import raises
 
     calls = [str(a) for a in game.legal_actions() if isinstance(a, Call)]
     ranges = [] if game.in_calza_window else sorted(raises(game).items(), key=lambda item: (item[0] == 1, item[0]))
     bids = [f"{Bid(least, face)}" + (f"..{Bid(most, face)}" if most > least else "") for face, (least, most) in ranges]
-    return [f"{'legal' if language == 'en' else 'permis'}: {', '.join(calls + bids) or '-'}"]
+    return [words(language).gettext("legal: {actions}", actions=", ".join(calls + bids) or "-")]
 
 
 def _picture(args: argparse.Namespace) -> str:

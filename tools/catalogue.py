@@ -14,10 +14,11 @@ from babel.messages.extract import extract_from_dir
 from babel.messages.mofile import write_mo
 from babel.messages.pofile import read_po, write_po
 
-from perudo_env.play.language import DOMAIN, LOCALE
+from perudo_env.engine.clauses import ENGLISH
+from perudo_env.game.language import DOMAIN, LOCALE
 
 PLURAL_FORMS = "nplurals=2; plural=(n > 1);"
-PLAY = LOCALE.parent
+PACKAGE = LOCALE.parent
 LANGUAGE = "fr"
 PO = LOCALE / LANGUAGE / "LC_MESSAGES" / f"{DOMAIN}.po"
 METHODS = [("**.py", "python"), ("**/templates/**.html", "jinja2")]
@@ -26,14 +27,16 @@ KEYWORDS = {"_": None, "gettext": None, "ngettext": (1, 2), "pgettext": ((1, "c"
 
 
 def collected() -> Catalog:
-    """All texts of the terminal and the browser, with the translations there are."""
+    """All texts of the package, with the translations there are."""
     found = Catalog(locale=LANGUAGE, project="perudo-env", domain=DOMAIN, fuzzy=False)
     # The locale data know a third form, for millions.
     found.mime_headers = [("Plural-Forms", PLURAL_FORMS)]
     for name, _, message, _, context in sorted(
-        extract_from_dir(PLAY, METHODS, keywords=KEYWORDS), key=lambda m: (m[0], m[1])
+        extract_from_dir(PACKAGE, METHODS, keywords=KEYWORDS), key=lambda m: (m[0], m[1])
     ):
         found.add(message, context=context, locations=[(Path(name).as_posix(), None)])  # type: ignore[list-item] # no line numbers: they change with every edit
+    for clause in ENGLISH.values():
+        found.add(clause, locations=[("engine/clauses.py", None)])  # type: ignore[list-item]
     if PO.exists():
         with PO.open("rb") as file:
             known = read_po(file, locale=LANGUAGE, domain=DOMAIN)

@@ -77,11 +77,11 @@ def run(options: Browser) -> None:
 
 def _warnings(options: Browser, app: FastAPI) -> Iterator[str]:
     """What cannot be kept on this machine, told before anybody plays."""
-    from perudo_env.play.language import language_of
+    from perudo_env.game.language import language_of
+    from perudo_env.game.words import words
     from perudo_env.play.score import ScoreError, Store
     from perudo_env.play.score.store import default_file
     from perudo_env.play.score.words import say_error
-    from perudo_env.play.words import words
 
     texts = words(language_of(options.lang))
     games = app.state.house.archive.warning(texts)

@@ -9,14 +9,15 @@ from typing import Literal
 
 from agents.people.levels import lineup
 from perudo_env.game.files import is_folder
+from perudo_env.game.language import language_of
+from perudo_env.game.words import words
 from perudo_env.play.archive import Archive
-from perudo_env.play.language import language_of
+from perudo_env.play.language import say_refused
 from perudo_env.play.names import NameRefusedError
 from perudo_env.play.series import Series
 from perudo_env.play.table import may_choose_seed
 from perudo_env.play.terminal import plain
 from perudo_env.play.terminal.telling import Manner, seated
-from perudo_env.play.words import say_refused, words
 
 
 @dataclass(frozen=True)

@@ -12,9 +12,9 @@ from collections.abc import Iterable, Iterator
 from contextlib import suppress
 
 from perudo_env.engine.actions import Action
-from perudo_env.game.clauses import LANGUAGES
 from perudo_env.game.notation import NotationError, parse_action
 from perudo_env.game.tokens import CALLS, FACES, MOST_WORDS, NUMERALS
+from perudo_env.game.words import words
 
 MOST_HEARD = 10_000
 """Of a longer answer only so many characters, the last ones, are heard, and there only what is in brackets."""
@@ -63,26 +63,13 @@ _NOT = re.compile(
 )
 _REACH = 60  # how far back a word may change the meaning of another
 
-_UNREADABLE = (
-    "there is no action in the answer: end with one in brackets, like [5x3], [3P] or [dudo]",
-    "il n'y a pas d'action dans la réponse : terminez par une entre crochets, comme [5x3], [3P] ou [dudo]",
-)
-_WRONG = (
-    "{!r} is not an action: end with one in brackets, like [5x3], [3P] or [dudo]",
-    "{!r} n'est pas une action : terminez par une entre crochets, comme [5x3], [3P] ou [dudo]",
-)
-_AMBIGUOUS = (
-    "the answer says more than one thing ({}): end with one action in brackets",
-    "la réponse dit plusieurs choses ({}) : terminez par une seule action entre crochets",
-)
-
 
 def hear(text: str, language: str = "en") -> Action:
     """The action that ``text`` says, in either language.
 
     Raises ``NotationError`` in ``language`` where it says none, several, or something that is not an action.
     """
-    index = LANGUAGES.index(language)
+    _ = words(language).gettext
     text = text if isinstance(text, str) else ""
     part = _plain(text[-MOST_HEARD:])
     bracketed = [inside for inside in re.findall(r"\[([^\[\]]*)(?:\]|\Z)", part) if inside.strip()]
@@ -95,11 +82,17 @@ def hear(text: str, language: str = "en") -> Action:
             return parse_action(part)
     found = list(dict.fromkeys(_said(part)))
     if len(found) > 1:
-        raise NotationError(_AMBIGUOUS[index].format(", ".join(map(str, [*found[:4], *["..."] * (len(found) > 4)]))))
+        several = ", ".join(map(str, [*found[:4], *["..."] * (len(found) > 4)]))
+        raise NotationError(
+            _("the answer says more than one thing ({several}): end with one action in brackets", several=several)
+        )
     if not found:
-        raise NotationError(_UNREADABLE[index])
+        raise NotationError(_("there is no action in the answer: end with one in brackets, like [5x3], [3P] or [dudo]"))
     if isinstance(found[0], str):
-        raise NotationError(_WRONG[index].format(found[0][:_REACH]))
+        wrong = repr(found[0][:_REACH])
+        raise NotationError(
+            _("{typed} is not an action: end with one in brackets, like [5x3], [3P] or [dudo]", typed=wrong)
+        )
     return found[0]
 
 

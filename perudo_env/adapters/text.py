@@ -10,8 +10,8 @@ from perudo_env.engine.actions import ACTIONS, DUDO, PASS, Action
 from perudo_env.engine.clauses import action_id
 from perudo_env.engine.variant import Variant, as_variant, is_whole
 from perudo_env.envs.arguments import one_of
-from perudo_env.game.clauses import LANGUAGES
 from perudo_env.game.game import Game
+from perudo_env.game.language import LANGUAGES
 from perudo_env.game.narration import tell
 from perudo_env.game.notation import NotationError
 

@@ -8,23 +8,29 @@ from perudo_env.engine.actions import CALZA, DUDO, PACO, PASS, Call
 
 _ENGLISH = (
     "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen "
-    "eighteen nineteen"
+    "eighteen nineteen twenty"
 )
+_FRENCH = (
+    "zéro un deux trois quatre cinq six sept huit neuf dix onze douze treize quatorze quinze seize dix-sept dix-huit "
+    "dix-neuf vingt"
+)
+SPELLED = {"en": _ENGLISH.split(), "fr": _FRENCH.split()}
+"""Numbers from 0 as they are written."""
+
 _TENS = "twenty thirty forty fifty sixty seventy eighty ninety"
-_FRENCH = "zero un deux trois quatre cinq six sept huit neuf dix onze douze treize quatorze quinze seize dixsept dixhuit dixneuf"
 # the last four as they are said in Switzerland and in Belgium
 _DIZAINES = "vingt:20 trente:30 quarante:40 cinquante:50 soixante:60 septante:70 huitante:80 octante:80 nonante:90"
 
 
 def _english() -> Iterator[tuple[str, int]]:
-    units = _ENGLISH.split()
+    units = SPELLED["en"][:20]
     yield from ((word, n) for n, word in enumerate(units))
     for ten, word in enumerate(_TENS.split(), 2):
         yield from ((word + unit, 10 * ten + n) for n, unit in enumerate(["", *units[1:10]]))
 
 
 def _french() -> Iterator[tuple[str, int]]:
-    units = _FRENCH.split()
+    units = [word.replace("é", "e").replace("-", "") for word in SPELLED["fr"][:20]]
     yield from ((word, n) for n, word in enumerate(units))
     yield from (("une", 1), ("quatrevingts", 80))
     for item in (*_DIZAINES.split(), "quatrevingt:80"):

@@ -17,8 +17,8 @@ from typing import Any
 
 from perudo_env.game.files import check_writable, read_json, write_text
 from perudo_env.game.notation import parse_record
+from perudo_env.game.words import Words
 from perudo_env.play.names import tidy
-from perudo_env.play.words import Words
 from perudo_env.rulebook.fairness import check_saved
 
 _log = logging.getLogger(__name__)

@@ -12,7 +12,8 @@ import unicodedata
 from collections.abc import Iterable, Sequence
 from itertools import chain, count
 
-from perudo_env.play.language import N_, RefusedError
+from perudo_env.game.language import N_
+from perudo_env.play.language import RefusedError
 
 MOST_LETTERS = 30
 _JOINERS = "\u200c\u200d"

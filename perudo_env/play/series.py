@@ -7,9 +7,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from perudo_env.engine.variant import Variant
+from perudo_env.game.words import Words
 from perudo_env.play.archive import Archive
 from perudo_env.play.table import MakePolicy, Player, Table
-from perudo_env.play.words import Words
 
 
 @dataclass

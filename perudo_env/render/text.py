@@ -2,41 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 from perudo_env.engine.actions import Bid
-from perudo_env.game.clauses import LANGUAGES
 from perudo_env.game.game import Game
 from perudo_env.game.notation import format_hand
+from perudo_env.game.words import Words, words
 from perudo_env.render.scene import Raises, Reveal, Scene, scene
-
-# {..}: what a line is about; pairs of English and French
-_WORDS: dict[str, tuple[str, str]] = {
-    "head": ("{variant}, round {round}", "{variant}, manche {round}"),
-    "palifico": ("palifico", "palifico"),
-    "window": ("Calza window", "Calza ?"),
-    "revealed": ("all dice shown", "tous les dés montrés"),
-    "seat": ("seat {}", "place {}"),
-    "out": ("out", "éliminé"),
-    "turn": ("to act", "à jouer"),
-    "opener": ("opener", "ouvre"),
-    "you": ("you", "vous"),
-    "bids": ("bids", "enchères"),
-    "no bid": ("no bid yet", "pas encore d'enchère"),
-    "standing": ("to beat: {bid}, by seat {seat}", "à battre : {bid}, de la place {seat}"),
-    "least": ("least raise", "au moins"),
-    "least opening": ("may open with", "on peut ouvrir avec"),
-    "nothing": ("nothing: the bid is as high as it may be", "rien : l'enchère est au plus haut"),
-    "last": ("last round: {}", "manche précédente : {}"),
-    "reveal": (
-        "seat {bidder} bid {bid}, seat {caller} said {call}, the count is {count}: {end}",
-        "place {bidder} a annoncé {bid}, place {caller} a dit {call}, le compte est {count} : {end}",
-    ),
-    "-1": ("seat {} loses a die", "la place {} perd un dé"),
-    "0": ("seat {} has all its dice", "la place {} a tous ses dés"),
-    "1": ("seat {} takes a die back", "la place {} reprend un dé"),
-    "ranks": ("the game is over; places: {}", "la partie est finie ; classement : {}"),
-}
 
 
 def text(game: Game, viewer: int | None = None, *, reveal: bool = False, language: str = "en") -> str:
@@ -46,33 +16,31 @@ def text(game: Game, viewer: int | None = None, *, reveal: bool = False, languag
 
 def text_of(sc: Scene, language: str = "en") -> str:
     """A scene in some lines of text; ``language`` is ``en`` or ``fr``."""
-
-    def say(key: str, *args: object, **kwargs: object) -> str:
-        return _WORDS[key][LANGUAGES.index(language)].format(*args, **kwargs)
-
-    flags = [say("palifico")] * sc.palifico + [say("window")] * sc.in_calza_window + [say("revealed")] * sc.revealed
-    lines = [", ".join([say("head", variant=sc.variant, round=sc.round), *flags])]
+    w = words(language, spelled=False)
+    _ = w.gettext
+    flags = [_("palifico")] * sc.palifico + [_("Calza window")] * sc.in_calza_window
+    flags += [_("all dice shown")] * sc.revealed
+    lines = [", ".join([_("{variant}, round {round}", variant=sc.variant, round=sc.round), *flags])]
     for seat in range(len(sc.dice)):
-        marks = (
-            [say("you")] * (seat == sc.viewer)
-            + [say("opener")] * (seat == sc.opener)
-            + [say("turn")] * (seat == sc.seat)
-        )
-        hand = say("out") if not sc.alive[seat] else _cup(sc.hands[seat], sc.dice[seat])
+        marks = [_("you")] * (seat == sc.viewer) + [_("opener")] * (seat == sc.opener)
+        marks += [_("to act")] * (seat == sc.seat)
+        hand = _("out") if not sc.alive[seat] else _cup(sc.hands[seat], sc.dice[seat])
         arrow = ">" if seat == sc.seat else " "
-        lines.append(f"{arrow} {say('seat', seat)}  {hand:<8}{', '.join(marks)}".rstrip())
+        lines.append(f"{arrow} {w.seat(seat)}  {hand:<8}{', '.join(marks)}".rstrip())
     said = ", ".join(f"{seat}: {bid}" for seat, bid in sc.bids)
-    lines.append(f"{say('bids')}: {said}" if said else say("no bid"))
+    lines.append(_("bids: {bids}", bids=said) if said else _("no bid yet"))
     if sc.revealed and sc.last is not None:
-        lines.append(_decided(sc.last, say))
+        lines.append(_decided(sc.last, w))
     elif sc.standing is not None:
-        lines.append(say("standing", bid=sc.standing[1], seat=sc.standing[0]))
+        lines.append(_("to beat: {bid}, by seat {seat}", bid=sc.standing[1], seat=sc.standing[0]))
     if sc.seat is not None:
-        lines.append(f"{say('least' if sc.bids else 'least opening')}: {least_raises(sc.raises) or say('nothing')}")
+        least = least_raises(sc.raises) or _("nothing: the bid is as high as it may be")
+        lines.append(_("least raise: {bids}", bids=least) if sc.bids else _("may open with: {bids}", bids=least))
     if sc.last is not None and not sc.revealed and not sc.bids:
-        lines.append(say("last", _decided(sc.last, say)))
+        lines.append(_("last round: {what}", what=_decided(sc.last, w)))
     if sc.ranks is not None:
-        lines.append(say("ranks", " ".join(f"{say('seat', seat)}={place}" for seat, place in enumerate(sc.ranks))))
+        places = " ".join(f"{w.seat(seat)}={place}" for seat, place in enumerate(sc.ranks))
+        lines.append(_("the game is over; places: {places}", places=places))
     return "\n".join(lines)
 
 
@@ -89,7 +57,15 @@ def _cup(hand: tuple[int, ...] | None, dice: int | None) -> str:
     return "(?)" if dice is None else "?" * dice
 
 
-def _decided(last: Reveal, say: Callable[..., str]) -> str:
-    bidder, bid = last.standing
-    end = say(str(last.change), last.seat)
-    return say("reveal", bidder=bidder, bid=bid, caller=last.caller, call=last.call, count=last.count, end=end)
+def _decided(last: Reveal, w: Words) -> str:
+    _, (bidder, bid) = w.gettext, last.standing
+    if last.change == 0:
+        end = _("seat {seat} has all its dice", seat=last.seat)
+    elif last.change < 0:
+        end = _("seat {seat} loses a die", seat=last.seat)
+    else:
+        end = _("seat {seat} takes a die back", seat=last.seat)
+    return _(
+        "seat {bidder} bid {bid}, seat {caller} said {call}, the count is {count}: {end}",
+        bidder=bidder, bid=bid, caller=last.caller, call=last.call, count=last.count, end=end,
+    )  # fmt: skip

@@ -13,8 +13,8 @@ from textwrap import fill
 from typing import Any
 
 from perudo_env.engine.variant import MAX_SEATS, SWITCHES, VARIANTS, Variant, as_variant, switch_values
-from perudo_env.game.clauses import LANGUAGES
 from perudo_env.game.game import Game
+from perudo_env.game.language import LANGUAGES
 from perudo_env.rulebook import texts
 from perudo_env.rulebook.examples import Example, Outcome, RulebookError, Sight, check, examples
 from perudo_env.rulebook.texts import Words

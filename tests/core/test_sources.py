@@ -75,7 +75,7 @@ def test_what_decides_changes_it_and_what_does_not_leaves_it(copy: Path) -> None
     }
     for name in (
         "perudo_env/rulebook/texts.py", "perudo_env/game/clauses.py", "perudo_env/game/narration.py", "perudo_env/__init__.py",
-        "perudo_env/play/locale/fr/LC_MESSAGES/perudo.po", "perudo_env/envs/vector.py", "agents/people/levels.py", "train/core/loop.py",
+        "perudo_env/locale/fr/LC_MESSAGES/perudo.po", "perudo_env/envs/vector.py", "agents/people/levels.py", "train/core/loop.py",
         "train/selfplay/checkpoint.py", "train/evaluate/tournament.py", "train/evaluate/results.py", "train/report/tournament.py", "train/core/backends.py",
         "agents/checkpoints/solved/README.md", "agents/checkpoints/solved/training.safetensors",
     ):  # fmt: skip

@@ -13,6 +13,7 @@ import pytest
 from fastapi.testclient import TestClient
 
 import agents
+from perudo_env.game.words import words
 from perudo_env.play.archive import Archive
 from perudo_env.play.lineup import Lineup
 from perudo_env.play.series import Series
@@ -24,7 +25,6 @@ from perudo_env.play.terminal.telling import Manner
 from perudo_env.play.web import create_app
 from perudo_env.play.web.rooms import Options, Room, Screen
 from perudo_env.play.web.shelf import Shelf
-from perudo_env.play.words import words
 from perudo_env.rulebook.fairness import verify_saved
 
 SHORT, TWO = "classic:starting_dice=1", (Player("Ann", "odds"), Player("Bo", "odds"))

@@ -7,6 +7,8 @@ from collections.abc import Callable
 import pytest
 
 from agents.people.levels import lineup
+from perudo_env.game.words import words
+from perudo_env.play.language import say_refused
 from perudo_env.play.names import NameRefusedError, clean, distinct, filled, isolated, looks
 from perudo_env.play.score.csvfile import from_csv, to_csv
 from perudo_env.play.score.entries import GameStarted, Joined, Lost, Opened, Renamed, ScoreError
@@ -15,7 +17,6 @@ from perudo_env.play.score.words import say_error
 from perudo_env.play.table import Player, Table
 from perudo_env.play.terminal.telling import Manner, Teller, seated
 from perudo_env.play.web.setup import SetupError, read_setup
-from perudo_env.play.words import say_refused, words
 
 ENGLAND = "\U0001f3f4\U000e0067\U000e0062\U000e0065\U000e006e\U000e0067\U000e007f"
 REFUSED = ("\u200b\u200d", "\u3164", "\u0301", "x" * 31, "a\x1b[31mb", "a\x00b", "a\ue000", "\uffff")

@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 
 from perudo_env import Game
+from perudo_env.game.words import words
 from perudo_env.play.score.csvfile import decoded, from_csv, to_csv
 from perudo_env.play.score.entries import (
     Calza,
@@ -35,7 +36,6 @@ from perudo_env.play.score.evening import Evening
 from perudo_env.play.score.plain import Keeper
 from perudo_env.play.score.sheet import sheet_html
 from perudo_env.play.score.store import OutOfDateError, Store
-from perudo_env.play.words import words
 from tests.helpers import play_out
 
 EN = words("en")

@@ -20,13 +20,13 @@ from textual.widgets import Button, Static
 import agents
 from agents.people import levels
 from perudo_env import Bid
+from perudo_env.game.words import words
 from perudo_env.play.archive import Archive
 from perudo_env.play.series import Series
 from perudo_env.play.table import Player, Table
 from perudo_env.play.terminal import plain
 from perudo_env.play.terminal.app import Page, PerudoApp, dice_art
 from perudo_env.play.terminal.telling import Manner, Teller, seated
-from perudo_env.play.words import words
 
 ANN, BO, REX = Player("Ann"), Player("Bo"), Player("Rex", "odds")
 SHORT = "marquoir:starting_dice=2"

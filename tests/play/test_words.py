@@ -8,9 +8,10 @@ import pytest
 
 from perudo_env import Bid, Game
 from perudo_env.engine.actions import CALZA, DUDO, PASS
-from perudo_env.game.events import DieLost, DieRegained, Eliminated, GameOver, Revealed, RolledOff
-from perudo_env.play.language import language_of
-from perudo_env.play.words import words
+from perudo_env.game.events import BidMade, DieLost, DieRegained, Eliminated, GameOver, Revealed, RolledOff
+from perudo_env.game.language import language_of
+from perudo_env.game.narration import tell
+from perudo_env.game.words import words
 from tools import catalogue
 
 NAMES = ["Ann", "{0} Bob"]
@@ -27,7 +28,7 @@ def test_no_text_of_a_template_is_overlooked():
     """Only calls by these names are collected, none of a method."""
     overlooked = r"\.[np]?n?gettext\("
     assert re.search(overlooked, 'words.gettext("x")')
-    templates = list(catalogue.PLAY.glob("templates/**/*.html"))
+    templates = list(catalogue.PACKAGE.glob("play/templates/**/*.html"))
     assert len(templates) > 10
     assert [t.name for t in templates if re.search(overlooked, t.read_text(encoding="utf-8"))] == []
 
@@ -73,6 +74,27 @@ def test_numbers_agree():
     for event in (DieRegained(1, 3), Eliminated(1, 2), GameOver((1, 2), False), RolledOff(((0, 7), (1, 9)))):
         assert fr.event(event, NAMES) != en.event(event, NAMES)
     assert [fr.action(a) for a in (DUDO, CALZA, PASS)] == ["Dudo", "Calza", "Je passe"]
+
+
+def test_a_table_without_names_is_told_by_the_same_sentences():
+    for language, seat in (("en", "seat 1"), ("fr", "place 1")):
+        w, events = words(language), (DieLost(1, 0), DieRegained(1, 3), Eliminated(1, 2), GameOver((2, 1), False))
+        assert [tell(e, language) for e in events] == [w.event(e, ["?", seat], hidden=True) for e in events]
+    assert tell(BidMade(1, Bid(5, 3)), "fr") == "place 1 : 5x3."
+    assert tell(Revealed(0, Bid(2, 1), ((1,), (2,)), 1)) == (
+        "All dice are shown: seat 0: 1, seat 1: 2. seat 0 had bid 2P: the count is 1 die."
+    )
+
+
+def test_french_stands_in_the_catalogue_and_in_the_rulebook_alone():
+    """But for what people may type, and people's names."""
+    others = ("rulebook/", "game/tokens.py", "play/terminal/plain.py", "play/score/plain.py", "play/web/setup.py")
+    names = {
+        str(p.relative_to(catalogue.PACKAGE))
+        for p in catalogue.PACKAGE.rglob("*.py")
+        if re.search("[éèêàçùœ]", p.read_text("utf-8"))
+    }
+    assert {n for n in names if not n.startswith(others)} == set()
 
 
 @pytest.mark.parametrize(

@@ -5,14 +5,14 @@ from __future__ import annotations
 import argparse
 
 from perudo_env.game.files import read_whole
-from perudo_env.play.language import language_of
+from perudo_env.game.language import language_of
+from perudo_env.game.words import Words, words
 from perudo_env.play.score.csvfile import decoded, from_csv, to_csv
 from perudo_env.play.score.entries import ScoreError
 from perudo_env.play.score.plain import Keeper
 from perudo_env.play.score.sheet import sheet_html, write_text
 from perudo_env.play.score.store import Store, default_file
 from perudo_env.play.score.words import say_error
-from perudo_env.play.words import Words, words
 
 
 def run(options: argparse.Namespace) -> None:

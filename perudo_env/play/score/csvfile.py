@@ -6,7 +6,7 @@ import csv
 from collections.abc import Iterator
 from io import StringIO
 
-from perudo_env.play.language import N_
+from perudo_env.game.language import N_
 from perudo_env.play.score.entries import (
     Entry,
     Opened,

@@ -9,7 +9,8 @@ from typing import Any
 
 from perudo_env.engine.variant import MAX_SEATS, MIN_SEATS, RULE_TEXTS, Variant, parse_variant, variant
 from perudo_env.game.files import parse_json
-from perudo_env.play.language import N_, RefusedError
+from perudo_env.game.language import N_
+from perudo_env.play.language import RefusedError
 from perudo_env.play.names import NameRefusedError, beside
 
 SCORINGS = ("places", "wins")

@@ -20,7 +20,7 @@ from perudo_env.engine.jit import announce_compilation
 from perudo_env.engine.rows import open_row, settle_row, start_row, stop_row
 from perudo_env.engine.state import Phase, new_states
 from perudo_env.engine.variant import Variant
-from perudo_env.play.language import N_
+from perudo_env.game.language import N_
 from perudo_env.play.names import isolated, looks, tidy
 from perudo_env.play.score.entries import (
     SCORINGS,

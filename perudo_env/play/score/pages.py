@@ -13,7 +13,8 @@ from fastapi import APIRouter, Depends, FastAPI, HTTPException, Request
 from fastapi.responses import HTMLResponse, PlainTextResponse, RedirectResponse, Response
 
 from perudo_env.engine.variant import MAX_SEATS, RULE_TEXTS, Variant
-from perudo_env.play.language import N_
+from perudo_env.game.language import N_
+from perudo_env.game.words import Words
 from perudo_env.play.lineup import Lineup
 from perudo_env.play.score.csvfile import to_csv
 from perudo_env.play.score.entries import (
@@ -37,7 +38,6 @@ from perudo_env.play.web.app import create_app, listening
 from perudo_env.play.web.app import serve as serve_app
 from perudo_env.play.web.house import house_of, words_of
 from perudo_env.play.web.security import address_of, fields_of, hosts_of, public_origin
-from perudo_env.play.words import Words
 from perudo_env.policy import Policy
 from perudo_env.rulebook.texts import PRESET_SOURCE, SOURCES
 

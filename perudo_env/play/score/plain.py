@@ -10,7 +10,8 @@ from pathlib import Path
 from typing import TextIO
 
 from perudo_env.engine.variant import RULE_TEXTS
-from perudo_env.play.language import N_
+from perudo_env.game.language import N_
+from perudo_env.game.words import Words
 from perudo_env.play.names import isolated, looks, tidy
 from perudo_env.play.score.csvfile import to_csv
 from perudo_env.play.score.entries import (
@@ -33,7 +34,6 @@ from perudo_env.play.score.evening import seat_of
 from perudo_env.play.score.sheet import sheet_html, write_text
 from perudo_env.play.score.store import Kept, MissingError, OutOfDateError, Store
 from perudo_env.play.score.words import dice_left, ordinal, say_error, say_gone, say_line, say_next, say_standings
-from perudo_env.play.words import Words
 
 HELP = (
     N_("-NAME: NAME lost a die (Dudo, or a wrong Calza)"),

@@ -9,12 +9,12 @@ from pathlib import Path
 from jinja2 import Environment, PackageLoader, StrictUndefined, Template
 
 from perudo_env.game import files
-from perudo_env.play.language import N_
+from perudo_env.game.language import N_
+from perudo_env.game.words import Words, words
 from perudo_env.play.names import isolated
 from perudo_env.play.score.entries import ScoreError
 from perudo_env.play.score.store import Kept
 from perudo_env.play.score.words import SCORING_NAMES
-from perudo_env.play.words import Words, words
 
 
 @cache

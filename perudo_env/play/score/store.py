@@ -16,7 +16,7 @@ from hashlib import sha256
 from itertools import chain
 from pathlib import Path
 
-from perudo_env.play.language import N_
+from perudo_env.game.language import N_
 from perudo_env.play.score.entries import Entry, Opened, ScoreError, from_json, kind_of, to_json
 from perudo_env.play.score.evening import Evening
 

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from perudo_env.play.language import N_
+from perudo_env.game.language import N_
+from perudo_env.game.words import Words
 from perudo_env.play.names import isolated
 from perudo_env.play.score.entries import ScoreError
 from perudo_env.play.score.evening import Evening, Line, Table
-from perudo_env.play.words import Words
 
 SCORING_NAMES = {"places": N_("sum of places, the lowest wins"), "wins": N_("games won")}
 

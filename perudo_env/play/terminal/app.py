@@ -16,10 +16,10 @@ from textual.widgets import Button, Footer, Static
 
 from perudo_env.engine.actions import CALZA, DUDO, PASS, Action, Bid
 from perudo_env.game.events import Event, Revealed, RoundStarted
+from perudo_env.game.words import words
 from perudo_env.play.series import Series
 from perudo_env.play.table import Hint, Table
 from perudo_env.play.terminal.telling import Manner, Teller
-from perudo_env.play.words import words
 from perudo_env.render.scene import Scene, scene
 from perudo_env.rulebook.book import format_rulebook, rulebook
 
@@ -193,7 +193,7 @@ class PerudoApp(App[bool]):
             )
             label = name + (f" ({', '.join(marks)})" if marks else "")
             bid = f"  {self.texts.bid(said[seat])}" if seat in said and not seen.revealed else ""
-            yield f"{arrow} {self.teller.labelled(label, self._cup(seen, seat))}{bid}"
+            yield f"{arrow} {self.texts.labelled(label, self._cup(seen, seat))}{bid}"
 
     def _cup(self, seen: Scene, seat: int) -> str:
         hand, dice = seen.hands[seat], seen.dice[seat]

@@ -10,10 +10,10 @@ from perudo_env.engine.actions import PASS
 from perudo_env.engine.clauses import IllegalActionError
 from perudo_env.game.events import Event
 from perudo_env.game.notation import NotationError, parse_action
+from perudo_env.game.words import words
 from perudo_env.play.series import Series
 from perudo_env.play.table import Table
 from perudo_env.play.terminal.telling import Manner, Teller
-from perudo_env.play.words import words
 from perudo_env.rulebook.book import format_rulebook, rulebook
 
 # What is typed, in either language -> the command; all else is an action.

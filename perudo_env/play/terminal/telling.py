@@ -15,9 +15,9 @@ from perudo_env.game.events import (
     GameOver,
     Revealed,
 )
+from perudo_env.game.words import Words
 from perudo_env.play.names import filled, isolated
 from perudo_env.play.table import Hint, Player, Table
-from perudo_env.play.words import Words
 from perudo_env.render.scene import Raises, scene
 from perudo_env.rulebook.chances import chance
 
@@ -74,7 +74,7 @@ class Teller:
         last = scene(self.table.game, reveal=True)
         for name, hand in zip(self.names, revealed.hands, strict=True):
             if hand:
-                yield "  " + self.labelled(name, self.marked(hand, last.matching))
+                yield "  " + self.words.labelled(name, self.marked(hand, last.matching))
 
     def _full_cup(self, call: Event | None, revealed: Revealed, events: Sequence[Event]) -> Iterator[str]:
         """A right Calza that gains nothing has no event of its own."""
@@ -83,10 +83,6 @@ class Teller:
             yield self.words.gettext(
                 "{name} is right, has all the dice of the start, and gains nothing.", name=self.names[call.seat]
             )
-
-    def labelled(self, label: str, text: str) -> str:
-        """``Ann: ...``, or ``Ann : ...`` in French."""
-        return self.words.gettext("{label}: {what}", label=label, what=text)
 
     def marked(self, hand: Sequence[int], matching: frozenset[int]) -> str:
         """Dice in a list, those that count in brackets: ``[Paco] [3] 4``."""

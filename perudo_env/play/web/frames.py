@@ -12,11 +12,11 @@ from jinja2 import Environment
 
 from perudo_env.engine.actions import CALZA, DUDO, Bid
 from perudo_env.game.events import Event
+from perudo_env.game.words import Words
 from perudo_env.play.lineup import Lineup
 from perudo_env.play.names import isolated
 from perudo_env.play.table import Hint
 from perudo_env.play.web.rooms import Room, Screen, Stage
-from perudo_env.play.words import Words
 from perudo_env.render.scene import Scene, scene
 
 

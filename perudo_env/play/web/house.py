@@ -11,6 +11,7 @@ from fastapi.responses import HTMLResponse
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from starlette.requests import HTTPConnection
 
+from perudo_env.game.words import Words, words
 from perudo_env.play.archive import Archive
 from perudo_env.play.language import request_language
 from perudo_env.play.lineup import Lineup
@@ -18,7 +19,6 @@ from perudo_env.play.names import MOST_LETTERS, isolated
 from perudo_env.play.web.frames import Frames
 from perudo_env.play.web.rooms import Room, Rooms
 from perudo_env.play.web.shelf import Shelf
-from perudo_env.play.words import Words, words
 
 
 @cache

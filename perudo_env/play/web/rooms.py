@@ -17,9 +17,9 @@ from hashlib import sha256
 
 from perudo_env.engine.actions import Action
 from perudo_env.game.events import Event, Revealed
+from perudo_env.game.words import Words
 from perudo_env.play.archive import Archive
 from perudo_env.play.table import Table
-from perudo_env.play.words import Words
 
 PACES: dict[str, float] = {"none": 0.0, "quick": 0.7, "calm": 1.8}
 """How long an agent takes to answer, in seconds, by name."""

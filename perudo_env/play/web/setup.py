@@ -9,11 +9,12 @@ from typing import Any
 from urllib.parse import urlencode
 
 from perudo_env.engine.variant import SWITCHES, VARIANTS, ContradictionError, Variant, switch_values, variant
+from perudo_env.game.words import Words
+from perudo_env.play.language import say_refused
 from perudo_env.play.lineup import Lineup
 from perudo_env.play.names import NameRefusedError, filled
 from perudo_env.play.table import Player, may_choose_seed
 from perudo_env.play.web.rooms import PACES, Options
-from perudo_env.play.words import Words, say_refused
 from perudo_env.rulebook.book import value_name
 from perudo_env.rulebook.texts import TITLES
 

@@ -11,15 +11,14 @@ from fastapi.responses import HTMLResponse, RedirectResponse, Response
 from starlette.exceptions import HTTPException
 from starlette.requests import HTTPConnection
 
-from perudo_env.game.clauses import LANGUAGES
-from perudo_env.play.language import COOKIE
+from perudo_env.game.language import LANGUAGES
+from perudo_env.play.language import COOKIE, say_refused
 from perudo_env.play.names import NameRefusedError, beside
 from perudo_env.play.table import Table, UnseatedError
 from perudo_env.play.web import setup
 from perudo_env.play.web.house import House, house_of, words_of
 from perudo_env.play.web.rooms import Room, new_token
 from perudo_env.play.web.security import form_of, is_secure
-from perudo_env.play.words import say_refused
 
 router = APIRouter(default_response_class=HTMLResponse, include_in_schema=False)
 

@@ -1,24 +1,24 @@
-"""Bids, calls and events as sentences, in English and French."""
+"""Bids, calls and events as sentences, in English and French: whoever tells of a game asks here."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import cache
 
-from num2words import num2words
-
 from perudo_env.engine.actions import CALZA, DUDO, PACO, Action, Bid
 from perudo_env.game import events as ev
-from perudo_env.play.language import RefusedError, translations
-
-_SPELLED = 20  # numbers up to this one are written as words
+from perudo_env.game.language import translations
+from perudo_env.game.tokens import SPELLED
 
 
 class Words:
-    """The texts of one language, ``en`` or ``fr``; ``{name}`` in a text is filled with the value of that name."""
+    """The texts of one language, ``en`` or ``fr``; ``{name}`` in a text is filled with the value of that name.
 
-    def __init__(self, language: str) -> None:
-        self.language = language
+    Bids are ``spelled``, as people say them, or in notation.
+    """
+
+    def __init__(self, language: str, spelled: bool = True) -> None:
+        self.language, self.spelled = language, spelled
         self._texts = translations(language)
 
     def gettext(self, text: str, **values: object) -> str:
@@ -37,10 +37,13 @@ class Words:
 
     def number(self, n: int) -> str:
         """A small number as a word, a large one in digits; masculine in French, as Paco and every face are."""
-        return num2words(n, lang=self.language) if n <= _SPELLED else str(n)
+        names = SPELLED["fr" if self.language == "fr" else "en"]
+        return names[n] if n < len(names) else str(n)
 
     def bid(self, bid: Bid) -> str:
-        """``three 4s``, ``one Paco``; ``trois 4``, ``un Paco``."""
+        """``three 4s``, ``one Paco``; ``trois 4``, ``un Paco``; or ``3x4``, ``1P``."""
+        if not self.spelled:
+            return str(bid)
         number = self.number(bid.quantity)
         if bid.face == PACO:
             return self.ngettext("{number} Paco", "{number} Pacos", bid.quantity, number=number)
@@ -48,6 +51,8 @@ class Words:
 
     def action(self, action: Action) -> str:
         """A bid or a call, as a player says it."""
+        if not self.spelled:
+            return str(action)
         if isinstance(action, Bid):
             return self.bid(action)
         if action == DUDO:
@@ -80,6 +85,14 @@ class Words:
         """A share from 0 to 1: ``42.1%``; in French with its comma and thin space, ``42,1 %``."""
         number = f"{100 * share:.{decimals}f}"
         return number.replace(".", ",") + "\u202f%" if self.language == "fr" else number + "%"
+
+    def seat(self, seat: int) -> str:
+        """A seat that has no name but its number: ``seat 0``."""
+        return self.gettext("seat {n}", n=seat)
+
+    def labelled(self, label: str, text: str) -> str:
+        """``Ann: ...``, or ``Ann : ...`` in French."""
+        return self.gettext("{label}: {what}", label=label, what=text)
 
     def hand(self, faces: Sequence[int]) -> str:
         """Dice in a list: ``Paco, 3, 3``."""
@@ -142,19 +155,14 @@ class Words:
             case ev.Eliminated(seat, place):
                 return self.gettext("{name} is out of the game, at place {place}.", name=names[seat], place=place)
             case ev.GameOver(ranks, truncated):
-                first = ", ".join(name for name, place in zip(names, ranks, strict=True) if place == 1)
+                first = ", ".join(names[seat] for seat, place in enumerate(ranks) if place == 1)
                 if truncated:
                     return self.gettext("The limit of rounds ends the game. First: {names}.", names=first)
                 return self.gettext("{name} wins the game.", name=first)
         raise TypeError(f"{event!r} is not an event")
 
 
-def say_refused(error: RefusedError, w: Words) -> str:
-    """Why something was refused, as a sentence: ``No: ... .``"""
-    return w.gettext("No: {error}.", error=w.gettext(error.message, **error.values))
-
-
 @cache
-def words(language: str) -> Words:
+def words(language: str, *, spelled: bool = True) -> Words:
     """The texts of a language; anything but French gives English."""
-    return Words(language)
+    return Words(language, spelled)
