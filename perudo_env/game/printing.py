@@ -32,7 +32,7 @@ def printing() -> Iterator[None]:
             raise  # of something else: a worker's pipe, for one
         if not isinstance(fault, BrokenPipeError):
             print(f"what was to be printed could not be written: {fault}", file=sys.stderr)
-            sys.exit(2)
+            raise SystemExit(2) from None
 
 
 def _fault_of_stdout() -> OSError | None:
