@@ -31,6 +31,7 @@ import agents as registry
 from perudo_env.engine.variant import RULE_TEXTS
 from perudo_env.game.files import check_writable
 from perudo_env.game.printing import printing
+from train.core.backends import BackendError
 from train.core.run import provenance
 from train.evaluate.benchmark_tasks import VERSION, Task, run_tasks
 from train.report.arena import distinct
@@ -140,6 +141,9 @@ def main(args: list[str] | None = None) -> int:
     except ValueError as error:
         print(f"benchmark: {error}", file=sys.stderr)
         return 2
+    except BackendError as error:
+        print(f"benchmark: {error}", file=sys.stderr)
+        return 1
     return 1 if card["failures"] else 0
 
 
