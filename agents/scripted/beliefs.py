@@ -10,35 +10,12 @@ belief in honest bidding. Raising rather than doubting speaks for the bid raised
 
 from __future__ import annotations
 
-from itertools import combinations_with_replacement
-from math import factorial, prod
-
 import numpy as np
 
 from agents.core.features import Seen, chance_of_more
 from perudo_env.engine.actions import PACO, face_of, quantity_of
 from perudo_env.engine.jit import kernel
 from perudo_env.engine.variant import MAX_FACES, MAX_SEATS, MAX_STARTING_DICE
-
-
-def hand_tables() -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """All hands of 0 to 6 dice: face counts int8 ``(hands, 6)``, chances ``(num_faces, hands)``, first row per number of dice."""
-    rows: list[list[int]] = []
-    first = [0]
-    for dice in range(MAX_STARTING_DICE + 1):
-        for hand in combinations_with_replacement(range(MAX_FACES), dice):
-            rows.append([hand.count(face) for face in range(MAX_FACES)])
-        first.append(len(rows))
-    chances = np.zeros((MAX_FACES + 1, len(rows)))
-    for faces in range(2, MAX_FACES + 1):
-        for i, counts in enumerate(rows):
-            if not any(counts[faces:]):
-                dice = sum(counts)
-                chances[faces, i] = factorial(dice) / prod(map(factorial, counts)) / faces**dice
-    return np.array(rows, np.int8), chances, np.array(first)
-
-
-HANDS, HAND_CHANCES, FIRST_HAND = hand_tables()
 
 
 @kernel

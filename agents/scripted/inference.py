@@ -16,9 +16,10 @@ import numpy as np
 
 from agents.core.features import SEEN, TAIL, Seen, chance_of_more, matches_in, read
 from agents.core.seated import SeatedPolicy
-from agents.scripted.beliefs import FIRST_HAND, HAND_CHANCES, HANDS, add_matches, believe
+from agents.scripted.beliefs import add_matches, believe
 from agents.scripted.odds import FloatArray
 from perudo_env.engine.actions import CALZA, DUDO, FIRST_BID, PASS, bid_id, face_of, quantity_of
+from perudo_env.engine.hands import FIRST_HAND, HAND_CHANCES, HANDS
 from perudo_env.engine.jit import kernel
 from perudo_env.engine.observation import Layout
 from perudo_env.engine.variant import MAX_FACES, MAX_SEATS, MAX_STARTING_DICE, Variant

@@ -12,10 +12,11 @@ from functools import lru_cache
 import numpy as np
 import numpy.typing as npt
 
-from agents.scripted.beliefs import FIRST_HAND, HAND_CHANCES, HANDS, add_matches
-from agents.tabular.public_tree import HAND_BASE, round_record
+from agents.scripted.beliefs import add_matches
+from agents.tabular.public_tree import round_record
 from perudo_env.engine.actions import bid_id
 from perudo_env.engine.batch import Batch
+from perudo_env.engine.hands import FIRST_HAND, HAND_CHANCES, HANDS, hand_ids
 from perudo_env.engine.jit import kernel
 from perudo_env.engine.observation import encode
 from perudo_env.engine.rules import fill_mask, matches
@@ -28,14 +29,6 @@ FloatArray = npt.NDArray[np.float64]
 IntArray = npt.NDArray[np.int64]
 
 NUM_HANDS = len(HANDS)
-_DIGITS = HAND_BASE ** np.arange(MAX_FACES)
-_NUMBERS = np.full(HAND_BASE**MAX_FACES, -1)
-_NUMBERS[HANDS @ _DIGITS] = np.arange(NUM_HANDS)
-
-
-def hand_ids(counts: npt.NDArray[np.int8]) -> IntArray:
-    """The place of hands, face counts ``(..., 6)``, among ``agents.scripted.beliefs.HANDS``."""
-    return _NUMBERS[counts.astype(np.int64) @ _DIGITS]
 
 
 @lru_cache
@@ -160,7 +153,7 @@ def chance_rows(
 class HandBeliefs:
     """The exact belief about every seat's hand at every table of ``batch``, all seats taken to play ``policy``.
 
-    ``weights`` ``(num_games, num_seats, NUM_HANDS)``: the chance of each of ``agents.scripted.beliefs.HANDS``, given the bids of
+    ``weights`` ``(num_games, num_seats, NUM_HANDS)``: the chance of each of ``perudo_env.engine.hands.HANDS``, given the bids of
     the round and nothing else.
     """
 
@@ -242,7 +235,9 @@ class HandBeliefs:
         seen, masks = self._observe(rows, dealt)
 
         def position(k: int) -> str:
-            return f"the information state {infostate(self.batch, int(rows[k]), HANDS[dealt[k]])!r}"
+            return (
+                f"the information state {infostate(self.batch.variant, self.batch.states[rows[k]], HANDS[dealt[k]])!r}"
+            )
 
         return ask_probs(self.policy, seen, masks, position), masks
 

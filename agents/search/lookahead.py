@@ -16,9 +16,9 @@ from itertools import count
 import numpy as np
 import numpy.typing as npt
 
-from agents.scripted.beliefs import FIRST_HAND, HANDS
 from agents.search.hand_beliefs import FloatArray, HandBeliefs, IntArray
 from perudo_env.engine.actions import CALZA, DUDO, PACO, PASS, bid_id
+from perudo_env.engine.hands import FIRST_HAND, HANDS
 from perudo_env.engine.jit import kernel
 from perudo_env.engine.rounds import apply, round_return
 from perudo_env.engine.rules import dice_in_play

@@ -20,13 +20,13 @@ from agents.core.checkpoint import read_about
 from agents.core.npz import Arrays, reading
 from agents.core.seated import SeatedPolicy
 from agents.core.switches import known_to, known_today, variant_then
-from agents.tabular.public_tree import HAND_BASE, NO_BID, Graph, PublicTree, descend, hand_numbers
+from agents.tabular.public_tree import NO_BID, Graph, PublicTree, descend
 from agents.tabular.suffixes import SuffixGraph, bid_ranks, follow, suffix_graph, suffix_sizes
 from perudo_env.engine.actions import CALZA, DUDO, FIRST_BID, PASS
+from perudo_env.engine.hands import hand_codes, hand_numbers
 from perudo_env.engine.jit import kernel
 from perudo_env.engine.observation import Layout
 from perudo_env.engine.variant import (
-    MAX_FACES,
     SWITCHES,
     Variant,
     as_variant,
@@ -296,7 +296,7 @@ class TabularPolicy(SeatedPolicy):
         found[rows[above]] = True
         # a bid of no place in the tree, later undercut by Pacos: the table knows nothing of it
         strange = said.sum(axis=1) != said[:, table.slots].sum(axis=1)
-        codes = look.get(seen, "hand").sum(axis=2, dtype=np.int64) @ HAND_BASE ** np.arange(MAX_FACES)
+        codes = hand_codes(look.get(seen, "hand").sum(axis=2))
         opened = look.get(seen, "opener")[:, 0] == 1
         window = look.get(seen, "calza_window")[:, 0] == 1
         asked = self.variant.calza == "anyone"

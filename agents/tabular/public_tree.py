@@ -12,9 +12,6 @@ calza, dudo or a raise, where the game asks twice.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import cache
-from itertools import combinations_with_replacement
-from math import factorial, prod
 from typing import NamedTuple
 
 import numpy as np
@@ -22,15 +19,15 @@ import numpy.typing as npt
 
 from perudo_env.engine.actions import CALZA, DUDO, FIRST_BID, face_of, num_actions, quantity_of
 from perudo_env.engine.batch import starting_dice
+from perudo_env.engine.hands import hands
 from perudo_env.engine.jit import kernel
 from perudo_env.engine.rows import deal_row, mask_row, open_row, start_row
 from perudo_env.engine.rules import matches
 from perudo_env.engine.state import Phase, new_states
-from perudo_env.engine.variant import MAX_FACES, Variant, check_total
+from perudo_env.engine.variant import Variant, check_total
 
 NO_BID = 0  # the index of "nobody has bid yet" in a graph
 MANY = 2**62  # counts in a graph stop here
-HAND_BASE = 7  # a hand's code is a number in this base, one digit per face: more than the most dice of a seat
 
 
 class Graph(NamedTuple):
@@ -45,30 +42,6 @@ class Graph(NamedTuple):
     nodes: np.ndarray  # int64, nodes of the subtree below, itself included
     rows: np.ndarray  # int64 (n, 2): rows of the subtree of the seat to act, and of the other
     states: np.ndarray  # int64 (n, 2): nodes of the subtree at which that seat acts
-
-
-@cache
-def hands(num_dice: int, num_faces: int = MAX_FACES) -> npt.NDArray[np.int8]:
-    """All hands of ``num_dice``, int8 face counts ``(num_hands, 6)``, in the order of their sorted faces."""
-    counts = [
-        [hand.count(f) for f in range(MAX_FACES)] for hand in combinations_with_replacement(range(num_faces), num_dice)
-    ]
-    return np.array(counts, np.int8).reshape(-1, MAX_FACES)
-
-
-@cache
-def hand_weights(num_dice: int, num_faces: int = MAX_FACES) -> npt.NDArray[np.float64]:
-    """The probability of each of :func:`hands` (multinomial)."""
-    ways = [factorial(num_dice) // prod(map(factorial, counts)) for counts in hands(num_dice, num_faces).tolist()]
-    return np.array(ways) / num_faces**num_dice
-
-
-@cache
-def hand_numbers(num_dice: int, num_faces: int = MAX_FACES) -> npt.NDArray[np.int64]:
-    """The place of a hand among :func:`hands` by its code (its face counts as digits in base 7); -1 for no such hand."""
-    numbers = np.full(HAND_BASE**MAX_FACES, -1)
-    numbers[hands(num_dice, num_faces) @ HAND_BASE ** np.arange(MAX_FACES)] = np.arange(len(hands(num_dice, num_faces)))
-    return numbers
 
 
 def round_record(

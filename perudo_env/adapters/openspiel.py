@@ -14,12 +14,10 @@ cut off after ``CALZA_ROUNDS`` rounds for each die at the start.
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
-from itertools import combinations_with_replacement
-from math import comb, factorial, prod
+from math import comb, prod
 from typing import Any
 
 import numpy as np
@@ -27,9 +25,10 @@ import numpy as np
 from perudo_env.engine.actions import ACTIONS
 from perudo_env.engine.batch import check_max_rounds, starting_dice
 from perudo_env.engine.clauses import IllegalActionError, action_id
+from perudo_env.engine.hands import hand_weights, hands
 from perudo_env.engine.observation import layout
 from perudo_env.engine.variant import MAX_SEATS, MAX_STARTING_DICE, MIN_SEATS, Variant, parse_variant, table_size, whole
-from perudo_env.game.events import Hands
+from perudo_env.game.events import Hands, faces
 from perudo_env.game.game import Game
 
 try:
@@ -122,10 +121,8 @@ def openings(table: Table) -> tuple[Game, ...]:
 @cache
 def rolls(num_dice: int, num_faces: int) -> tuple[tuple[tuple[int, ...], float], ...]:
     """Every sorted hand of so many dice with its multinomial probability; a chance outcome is a place in this list."""
-    hands = combinations_with_replacement(range(1, num_faces + 1), num_dice)
-    return tuple(
-        (h, factorial(num_dice) / prod(map(factorial, Counter(h).values())) / num_faces**num_dice) for h in hands
-    )
+    chances = hand_weights(num_dice, num_faces).tolist()
+    return tuple((faces(h), p) for h, p in zip(hands(num_dice, num_faces), chances, strict=True))
 
 
 class PerudoGame(pyspiel.Game):

@@ -12,7 +12,8 @@ from perudo_env.engine.actions import ACTIONS, PASS
 from perudo_env.engine.batch import Batch
 from perudo_env.engine.jit import kernel
 from perudo_env.engine.state import Phase
-from perudo_env.engine.variant import MAX_FACES
+from perudo_env.engine.variant import Variant
+from perudo_env.game.events import faces
 from perudo_env.game.game import Game
 
 if TYPE_CHECKING:
@@ -145,7 +146,7 @@ def _placed(error: AnswerError, position: Place | None) -> AnswerError:
 
 def places(batch: Batch, rows: npt.NDArray[Any]) -> Place:
     """The position of each of ``rows`` of a batch, for :func:`ask`."""
-    return lambda k: f"the information state {infostate(batch, int(rows[k]))!r}"
+    return lambda k: f"the information state {infostate(batch.variant, batch.states[rows[k]])!r}"
 
 
 def seen_by(game: Game, seat: int) -> Place:
@@ -153,15 +154,13 @@ def seen_by(game: Game, seat: int) -> Place:
     return lambda _: f"the information state {game.infostate_key(seat)!r}"
 
 
-def infostate(batch: Batch, row: int, hand: Int8Array | None = None) -> str:
-    """The information state of the seat to act in a row, as ``Game.infostate_key`` prints it; as if it held ``hand``, face counts."""
-    s = batch.states[row]
-    seat, n = int(s["seat"]), batch.num_seats
-    held = s["hands"][seat] if hand is None else hand
-    dealt = [[1] * int(d) for d in batch.dice[row]]
-    dealt[seat] = [f + 1 for f in range(MAX_FACES) for _ in range(held[f])]
+def infostate(variant: Variant, s: np.void, hand: Int8Array | None = None) -> str:
+    """The information state of the seat to act in a record, as ``Game.infostate_key`` prints it; as if it held ``hand``, face counts."""
+    seat, n = int(s["seat"]), int(s["num_seats"])
+    dealt = [(1,) * int(d) for d in s["dice"][:n]]
+    dealt[seat] = faces(s["hands"][seat] if hand is None else hand)
     game = Game.from_hands(
-        batch.variant, dealt, opener=int(s["opener"]), palifico=bool(s["is_palifico"]), total_at_start=int(s["total_at_start"]),
+        variant, dealt, opener=int(s["opener"]), palifico=bool(s["is_palifico"]), total_at_start=int(s["total_at_start"]),
         bids=[int(b) for b in s["bids"][: s["num_bids"]]], palifico_spent=np.flatnonzero(s["palifico_spent"][:n]).tolist(),
     )  # fmt: skip
     while game.in_calza_window and (game.seat != seat or s["phase"] == Phase.BID):

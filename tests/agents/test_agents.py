@@ -11,9 +11,10 @@ import agents
 import perudo_env as pe
 from agents.core.features import TAIL, read_all
 from agents.core.seated import sight
-from agents.scripted.beliefs import FIRST_HAND, HAND_CHANCES, HANDS, believe
+from agents.scripted.beliefs import believe
 from agents.scripted.inference import InferencePolicy
 from perudo_env.engine.actions import CALZA, DUDO, PASS
+from perudo_env.engine.hands import FIRST_HAND, HAND_CHANCES, HANDS
 from perudo_env.engine.observation import layout
 from perudo_env.engine.variant import VARIANTS
 

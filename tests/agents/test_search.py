@@ -11,9 +11,9 @@ import pytest
 
 import agents
 import perudo_env as pe
-from agents.scripted.beliefs import FIRST_HAND, HAND_CHANCES, HANDS
 from agents.search.hand_beliefs import HandBeliefs
 from agents.search.policy import STRENGTH, SearchPolicy, Thought
+from perudo_env.engine.hands import FIRST_HAND, HAND_CHANCES, HANDS
 from perudo_env.engine.variant import Variant, parse_variant
 from perudo_env.policy import Int8Array, Policy, SampledPolicy
 from tests.evaluate.test_local_best_response import Telling, likelihood_of

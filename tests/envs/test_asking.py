@@ -188,4 +188,4 @@ def test_the_information_state_of_a_row_is_that_of_its_game() -> None:
     for row, game in enumerate(games):
         if game.seat is not None and game.round == 1:
             now = game.infostate_key(game.seat).splitlines()[-1]
-            assert infostate(batch, row).splitlines()[-1] == now
+            assert infostate(batch.variant, batch.states[row]).splitlines()[-1] == now

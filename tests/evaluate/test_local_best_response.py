@@ -7,9 +7,9 @@ import pytest
 
 import agents
 import perudo_env as pe
-from agents.scripted.beliefs import FIRST_HAND, HANDS
 from agents.search.hand_beliefs import HandBeliefs
 from agents.search.lookahead import Effort, Lookahead, call_pay, deal_rows, last_returns
+from perudo_env.engine.hands import FIRST_HAND, HANDS
 from perudo_env.engine.variant import parse_variant
 from perudo_env.policy import Int8Array, SampledPolicy
 from train.__main__ import main as command

@@ -14,8 +14,9 @@ import numpy as np
 import pytest
 
 import perudo_env as pe
-from agents.tabular.public_tree import PublicTree, descend, hand_weights, hands
+from agents.tabular.public_tree import PublicTree, descend
 from perudo_env.engine.actions import bid_id
+from perudo_env.engine.hands import hand_weights, hands
 from perudo_env.engine.variant import as_variant
 from train.solver import solve_round
 from train.solver.exact.match import solve_match

@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 import json
-import multiprocessing
 import os
-import threading
 import time
 import traceback
-from collections.abc import Iterator, Sequence
-from concurrent.futures import ProcessPoolExecutor, as_completed
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from hashlib import sha256
 from pathlib import Path
@@ -25,6 +22,7 @@ from perudo_env.engine.variant import RULE_TEXTS
 from perudo_env.engine.variant import variant as find_variant
 from perudo_env.game.files import make_folder, parse_json, write_text, written
 from perudo_env.policy import Policy, UniformPolicy
+from train.core.backends import open_backend
 from train.core.progress import progress
 from train.evaluate.exploitability import nash_conv
 from train.evaluate.standings import share_against
@@ -61,7 +59,7 @@ class Task:
         return " ".join(map(str, (self.kind, self.variant, self.seats, self.baseline, self.games, *self.dice)))
 
 
-def measure(agent: str, task: Task) -> dict[str, Any]:
+def measure(task: Task, agent: str) -> dict[str, Any]:
     """What a part found, or ``unplayed`` (the agent says it is not for that table), or ``error`` (it failed)."""
     cpu = time.process_time()
     found: dict[str, Any] = {"part": task.name, **asdict(task), "dice": list(task.dice)}  # as JSON gives it back
@@ -142,43 +140,20 @@ def run_tasks(
     left = [t for t in tasks if t.name not in done]
     if done:
         console.print(f"going on: {len(done)} of {len(tasks)} parts are in {folder}", highlight=False)
+    if workers > 1:
+        os.environ.setdefault("OMP_NUM_THREADS", "1")  # for new processes: they share the cores among themselves
     with (
+        open_backend("local", workers) as backend,
         written(folder / PARTS, "; the parts in it are kept"),
         (folder / PARTS).open("a", encoding="utf-8") as file,
         progress("parts", len(tasks), console, len(done)) as advance,
     ):
-        for found in _measured(agent, left, workers):
+        for _, found, _ in backend.run(measure, left, (agent,)):
             done[found["part"]] = found
             file.write(json.dumps(found) + "\n")
             file.flush()
             advance(1)
     return [done[t.name] for t in tasks]
-
-
-def _measured(agent: str, tasks: Sequence[Task], workers: int) -> Iterator[dict[str, Any]]:
-    if workers == 1:
-        yield from (measure(agent, task) for task in tasks)
-        return
-    os.environ.setdefault("OMP_NUM_THREADS", "1")  # for the new processes: the workers share the cores among themselves
-    with ProcessPoolExecutor(workers, multiprocessing.get_context("spawn"), _end_with_parent) as pool:
-        try:
-            for future in as_completed([pool.submit(measure, agent, task) for task in tasks]):
-                yield future.result()
-        except BaseException:
-            pool.shutdown(cancel_futures=True)
-            raise
-
-
-def _end_with_parent() -> None:
-    """Let a worker end when its parent was killed: by itself it would wait for work for ever."""
-    parent = multiprocessing.parent_process()
-
-    def watch() -> None:
-        if parent is not None:
-            parent.join()
-            os._exit(1)
-
-    threading.Thread(target=watch, daemon=True).start()
 
 
 def _read_parts(path: Path, head: dict[str, Any]) -> dict[str, dict[str, Any]]:

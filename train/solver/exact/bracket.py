@@ -15,7 +15,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from agents.tabular.public_tree import NO_BID, PublicTree, hand_weights
+from agents.tabular.public_tree import NO_BID, PublicTree
+from perudo_env.engine.hands import hand_weights
 from perudo_env.engine.jit import kernel
 from perudo_env.engine.variant import Variant, as_variant
 from perudo_env.policy import Policy

@@ -5,14 +5,14 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from agents.tabular.public_tree import Graph, PublicTree, bids_of_node, descend, hands, round_record
-from perudo_env.engine.actions import ACTIONS, Call, num_actions
+from agents.tabular.public_tree import Graph, PublicTree, bids_of_node, descend, round_record, set_bids
+from perudo_env.engine.actions import Call, num_actions
+from perudo_env.engine.hands import hands
 from perudo_env.engine.jit import kernel
 from perudo_env.engine.observation import encode, encode_switches, layout
 from perudo_env.engine.rules import fill_mask
 from perudo_env.engine.state import Phase
-from perudo_env.game.asking import ask_probs
-from perudo_env.game.game import Game
+from perudo_env.game.asking import ask_probs, infostate
 from perudo_env.policy import Policy
 
 IntArray = npt.NDArray[np.int64]
@@ -138,18 +138,7 @@ class Asker:
         )  # fmt: skip
 
         def position(k: int) -> str:
-            found = self.infostate(said[at[k], : length[at[k]]], self.hands[held[k]], phase)
-            return f"the information state {found!r}"
+            set_bids(self.states[0], said[at[k], : length[at[k]]].tolist(), phase)
+            return f"the information state {infostate(self.tree.variant, self.states[0], self.hands[held[k]])!r}"
 
         return ask_probs(self.policy, observations, masks, position)
-
-    def infostate(self, said: IntArray, hand: npt.NDArray[np.int8], phase: Phase) -> str:
-        """The information state after some bids with a hand, face counts, as ``Game.infostate_key`` prints it."""
-        tree = self.tree
-        dealt = [[1] * d for d in tree.dice]
-        dealt[self.seat] = [f + 1 for f in range(len(hand)) for _ in range(hand[f])]
-        bids = [ACTIONS[int(b)] for b in said]
-        game = Game.from_hands(tree.variant, dealt, palifico=tree.palifico, total_at_start=tree.total, bids=bids)
-        while game.in_calza_window and phase == Phase.BID:
-            game.act(Call.PASS)
-        return game.infostate_key(self.seat)

@@ -11,7 +11,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from agents.tabular.public_tree import NO_BID, Graph, PublicTree, hand_weights
+from agents.tabular.public_tree import NO_BID, Graph, PublicTree
+from perudo_env.engine.hands import hand_weights
 from perudo_env.engine.variant import variant
 from train.solver.exact.payoffs import seat_view
 from train.solver.exact.walk import Do, Part, Scratch, Sides, Tasks, walk, walk_tasks

@@ -29,8 +29,9 @@ from rich.console import Console
 import agents as registry
 from agents.core.npz import memory, reading
 from agents.tabular.policy import RoundTable, TabularPolicy
-from agents.tabular.public_tree import PublicTree, hand_weights
+from agents.tabular.public_tree import PublicTree
 from agents.tabular.suffixes import suffix_graph, suffix_sizes
+from perudo_env.engine.hands import hand_weights
 from perudo_env.engine.variant import as_variant, variant
 from perudo_env.game.files import check_writable, write_text, writing
 from perudo_env.policy import Policy
