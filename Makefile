@@ -4,7 +4,7 @@ BIN := .venv/bin
 EXTRAS := dev
 .DEFAULT_GOAL := help
 
-.PHONY: help setup chromium test check lint wheel play demo bench golden clean
+.PHONY: help setup chromium test test-all check lint wheel play demo bench golden clean
 
 help: ## this list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -25,7 +25,11 @@ chromium:
 	elif sudo -n true 2>/dev/null; then sudo apt-get update -q && sudo apt-get install -y -q chromium; \
 	else echo "The browser tests need Chromium, and this user may not install it: on Debian, apt-get install chromium"; fi
 
-test: ## all tests, on two cores; installs Chromium for those in the browser
+test: ## the tests, on two cores; installs Chromium for those in the browser
+	$(MAKE) -j2 setup chromium
+	$(BIN)/python -m pytest -n 2 --dist loadgroup -m "not slow"
+
+test-all: ## all tests, those of other frameworks (in an environment of their own) and measurements too
 	$(MAKE) -j2 setup chromium
 	$(BIN)/python -m pytest -n 2 --dist loadgroup
 

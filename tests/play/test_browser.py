@@ -15,7 +15,7 @@ from perudo_env.game.events import BidMade
 from perudo_env.play.archive import Archive
 from tests.browser import SETTLED, Server, choose, chromium, play_by_keyboard, press, press_until, speak
 
-pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("browser")]
+pytestmark = pytest.mark.xdist_group("browser")
 
 
 @pytest.fixture(scope="module")

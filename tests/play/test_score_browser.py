@@ -16,7 +16,7 @@ from playwright.sync_api import Page
 from perudo_env.play.score import Store
 from tests.browser import chromium, press_until, speak
 
-pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("browser")]
+pytestmark = pytest.mark.xdist_group("browser")
 
 
 class Killable:
