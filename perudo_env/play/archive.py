@@ -114,7 +114,10 @@ class Archive:
         if not os.path.isfile(path):
             raise KeyError(name)
         data = read_json(path)
-        check_saved(data)
+        try:
+            check_saved(data)
+        except ValueError as error:
+            raise ValueError(f"{path}: {error}") from error
         record, players = data["record"], data.get("players")
         if not isinstance(players, list) or not isinstance(data.get("seed"), str | int):
             raise ValueError(f"{path} is not a saved game")

@@ -16,6 +16,7 @@ from tests.evaluate.test_league import config, play, rows  # noqa: E402
 from tests.selfplay.test_rollouts import figures, same, tiny  # noqa: E402
 from train.__main__ import main as command  # noqa: E402
 from train.core.backends import BackendError, Local  # noqa: E402
+from train.core.config import load_config  # noqa: E402
 from train.core.ray_backend import Ray  # noqa: E402
 from train.evaluate import tournament as league  # noqa: E402
 from train.evaluate.results import ResultsFile  # noqa: E402
@@ -108,7 +109,7 @@ def warm(cluster, node, function=time.sleep, tasks=(0.2,) * 4):
 
 def test_a_tournament_loses_a_node_and_goes_on_with_the_rest(cluster, tmp_path):
     """Begun on two nodes of which one goes, stopped, and finished on one: the results of one process."""
-    chosen = league.load_config(league.League, config(tmp_path, games=60))
+    chosen = load_config(league.League, config(tmp_path, games=60))
     node = cluster.add_node(**NODE)
     second = warm(cluster, node, league.play_task, chosen.tasks(chosen.cells()[0])[:4])
     with pytest.raises(BackendError, match="stopped"):

@@ -197,7 +197,7 @@ def test_a_trainer_that_diverges_says_so_and_leaves_no_checkpoint(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     for command, name, rates in (
-        ("ppo", "mmd", ("learn.learning_rate=1e37", "learn.final_learning_rate=1e37")), ("sb3", "quickstart", ("ppo.learning_rate=1e37",)),
+        ("ppo", "mmd", ("learn.learning_rate=1e12", "learn.final_learning_rate=1e12")), ("sb3", "quickstart", ("ppo.learning_rate=1e12",)),
     ):  # fmt: skip
         out = tmp_path / name
         assert train(command, CONFIGS / f"{name}.yaml", *rates, out=out, smoke=True) == 2

@@ -6,6 +6,7 @@ import json
 import re
 import time
 from pathlib import Path
+from typing import Any
 from zipfile import ZIP_DEFLATED, ZipFile
 
 import numpy as np
@@ -227,7 +228,13 @@ def test_json_that_is_nested_too_deeply_is_refused(tmp_path: Path) -> None:
 def test_a_saved_game_needs_a_player_for_every_hand(tmp_path: Path) -> None:
     archive, name = Archive(tmp_path), "20260101-000000-00000000"
     record = "perudo/1 classic seed=7\n11111/22222 opener=0 1x2 dudo"
-    whole = {"record": record, "players": [{"name": "Ann"}, {"name": "Bob"}]}
+    whole: dict[str, Any] = {
+        "record": record,
+        "salt": "",
+        "seed": 7,
+        "commitment": "",
+        "players": [{"name": "Ann"}, {"name": "Bob"}],
+    }
     path = archive.path(name)
     path.write_text("\ufeff" + json.dumps(whole), encoding="utf-8")
     assert archive.read(name).names == ["Ann", "Bob"]

@@ -230,7 +230,7 @@ def test_a_line_that_goes_mute_is_noticed_and_a_press_without_answer_is_told(pag
     mute["is"] = False
     page.clock.run_for(6_000)
     says("is back")
-    assert len(lines) == 2
+    assert len(lines) > 1, "another line was opened"
     # back on the network, or back on the page, the line is tried at once
     for wakes in ("dispatchEvent(new Event('online'))", "document.dispatchEvent(new Event('visibilitychange'))"):
         mute["is"] = True
