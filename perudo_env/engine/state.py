@@ -97,18 +97,28 @@ def new_states(
 
     Raises ``ValueError`` for more games than the machine's memory can hold.
     """
-    size = num_games * STATE.itemsize
-    # asked first: a system that promises more memory than it has ends the process later
-    free = _free_memory() if size > 2**30 else size
+    check_memory(num_games, STATE.itemsize)
     try:
-        if size > free:
-            raise MemoryError
         return np.frombuffer(bytearray(_blank(variant, num_seats, total_at_start, max_rounds)) * num_games, STATE)
     except (MemoryError, OverflowError):
-        raise ValueError(
-            f"num_games = {num_games} needs {size // 10**9:,} GB of memory: this machine has room for fewer than "
-            f"{int(min(free, size) // STATE.itemsize):,} games now"
-        ) from None
+        raise _no_room(num_games, STATE.itemsize, inf) from None
+
+
+def check_memory(num_games: int, each: int) -> None:
+    """Raise ``ValueError`` where the machine has no room for games of ``each`` bytes.
+
+    It is asked first: a system that promises more memory than it has ends the process later.
+    """
+    if num_games * each > 2**30 and num_games * each > (free := _free_memory()):
+        raise _no_room(num_games, each, free)
+
+
+def _no_room(num_games: int, each: int, free: float) -> ValueError:
+    size = num_games * each
+    return ValueError(
+        f"num_games = {num_games} needs {size // 10**9:,} GB of memory: this machine has room for fewer than "
+        f"{int(min(free, size) // each):,} games now"
+    )
 
 
 def _free_memory() -> float:

@@ -17,6 +17,7 @@ from gymnasium.vector.utils import batch_space
 
 from perudo_env.engine.batch import Batch, Int8Array
 from perudo_env.engine.observation import Layout
+from perudo_env.engine.state import check_memory
 from perudo_env.engine.variant import Variant, is_whole, whole
 from perudo_env.envs.registration import GYMNASIUM_ID
 from perudo_env.game.asking import ask, places
@@ -42,6 +43,8 @@ class _TableVectorEnv(VectorEnv[Any, Any, Any]):
     ) -> None:
         self.batch = Batch(variant, num_players, num_envs, dice=dice, max_rounds=max_rounds, pad_to=pad_to)
         self.num_envs = self.batch.num_games
+        # beside the records: the space of observations has four arrays of their shape, and a step shows old and new ones
+        check_memory(self.num_envs, 8 * self.batch.layout.size + 4 * self.batch.num_actions)
         self.single_observation_space = spaces.Box(0, 1, (self.batch.layout.size,), np.int8)
         self.single_action_space = spaces.Discrete(self.batch.num_actions)
         self.observation_space = batch_space(self.single_observation_space, self.num_envs)

@@ -118,6 +118,14 @@ def test_unknown_argument_is_named():
         PerudoEnv(illegal="maybe")
 
 
+def test_more_tables_than_memory_holds_are_refused_before_it_is_taken(monkeypatch):
+    """What the tables show needs far more room than their records."""
+    monkeypatch.setattr("perudo_env.engine.state._free_memory", lambda: 2**30)
+    for cls in (SelfPlayVectorEnv, LearnerVectorEnv):
+        with pytest.raises(ValueError, match="GB of memory"):
+            cls(60_000, num_players=8)
+
+
 @pytest.mark.parametrize("cls", [SelfPlayVectorEnv, LearnerVectorEnv])
 def test_vector_env_is_reproducible_and_says_how_it_resets(cls):
     def transcript():
