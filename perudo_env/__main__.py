@@ -129,8 +129,11 @@ def _legal(game: Game, language: str) -> list[str]:
     from perudo_env.render.scene import raises
 
     calls = [str(a) for a in game.legal_actions() if isinstance(a, Call)]
-    ranges = [] if game.in_calza_window else sorted(raises(game).items(), key=lambda item: (item[0] == 1, item[0]))
-    bids = [f"{Bid(least, face)}" + (f"..{Bid(most, face)}" if most > least else "") for face, (least, most) in ranges]
+    ranges = {} if game.in_calza_window else raises(game)
+    bids = [
+        f"{Bid(least, face)}" + (f"..{Bid(most, face)}" if most > least else "")
+        for face, (least, most) in ranges.items()
+    ]
     return [words(language).gettext("legal: {actions}", actions=", ".join(calls + bids) or "-")]
 
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from perudo_env.engine.actions import FIRST_BID, MAX_FACES, PASS, Bid, to_id
+from perudo_env.engine.actions import FIRST_BID, MAX_FACES, PACO, PASS, Bid, to_id
 from perudo_env.engine.rules import matches
 from perudo_env.engine.state import new_states
 from perudo_env.engine.variant import Variant
@@ -103,14 +103,14 @@ def scene(game: Game, viewer: int | None = None, *, reveal: bool = False) -> Sce
 
 
 def raises(game: Game) -> Raises:
-    """Per face, the least and the most quantity that may be bid next; in a Calza window, once all have passed."""
+    """Per face, ordinary ones first, the least and the most quantity that may be bid next; in a Calza window, once all have passed."""
     if game.in_calza_window:
         game = game.copy()
         while game.in_calza_window:
             game.act(PASS)
     legal = game.action_mask()[FIRST_BID:].reshape(-1, MAX_FACES)
     found: Raises = {}
-    for face in range(1, MAX_FACES + 1):
+    for face in (*range(2, MAX_FACES + 1), PACO):
         quantities = np.flatnonzero(legal[:, face - 1]) + 1
         if len(quantities):
             found[face] = (int(quantities[0]), int(quantities[-1]))

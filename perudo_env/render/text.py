@@ -46,8 +46,7 @@ def text_of(sc: Scene, language: str = "en") -> str:
 
 def least_raises(raises: Raises) -> str:
     """The least bid on each face, ordinary faces first: ``6x2 6x3 4P``."""
-    faces = sorted(raises, key=lambda face: (face == 1, face))
-    return " ".join(str(Bid(raises[face][0], face)) for face in faces)
+    return " ".join(str(Bid(least, face)) for face, (least, _) in raises.items())
 
 
 def _cup(hand: tuple[int, ...] | None, dice: int | None) -> str:

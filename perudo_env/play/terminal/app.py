@@ -208,7 +208,7 @@ class PerudoApp(App[bool]):
         if not may_bid:
             self._bid = None
         elif self._bid is None or not self._may(self._bid):
-            face = min(seen.raises, key=lambda f: (seen.raises[f][0], f == 1, f))
+            face = min(seen.raises, key=lambda f: seen.raises[f][0])
             self._bid = Bid(seen.raises[face][0], face)
         for face in range(1, self.table.game.variant.num_faces + 1):
             button = self.query_one(f"#face-{face}", Button)
@@ -352,7 +352,7 @@ class PerudoApp(App[bool]):
         if self._bid is None:
             return
         raises = scene(self.table.game, self._asked).raises
-        faces = sorted(raises, key=lambda face: (face == 1, face))
+        faces = list(raises)
         face = faces[(faces.index(self._bid.face) + by) % len(faces)]
         self._take(Bid(raises[face][0], face))
 

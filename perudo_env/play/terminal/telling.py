@@ -125,7 +125,7 @@ class Teller:
 
     def least(self, raises: Raises) -> str:
         """The least bid on each face, ordinary faces first."""
-        bids = [Bid(raises[face][0], face) for face in sorted(raises, key=lambda face: (face == 1, face))]
+        bids = [Bid(least, face) for face, (least, _) in raises.items()]
         said = ", ".join(f"{self.words.bid(bid)} ({bid})" for bid in bids)
         if not said:
             return self.words.gettext("No bid can be higher.")
