@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from perudo_env.engine.actions import num_actions
+from perudo_env.engine.bid_tables import legal_bids
 from perudo_env.engine.bulk import (
     act_rows,
     draw_rows,
@@ -24,7 +25,6 @@ from perudo_env.engine.bulk import (
 from perudo_env.engine.checks import check_states
 from perudo_env.engine.clauses import IllegalActionError, action_id, explain
 from perudo_env.engine.jit import announce_compilation
-from perudo_env.engine.legal import legal_bids
 from perudo_env.engine.observation import Layout, encode_switches, table_layout
 from perudo_env.engine.rules import (
     Reward,

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
+from perudo_env.engine.bid_tables import LegalBids, count_legal, nth_action, read_mask
 from perudo_env.engine.draw import choose, rank_of_draw
 from perudo_env.engine.jit import kernel
-from perudo_env.engine.legal import LegalBids, count_legal, nth_action, read_mask
 from perudo_env.engine.observation import encode
 from perudo_env.engine.rng import below, mix, next_seed
 from perudo_env.engine.rounds import apply, final_return, start_game
