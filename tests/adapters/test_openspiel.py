@@ -250,6 +250,7 @@ def test_cfr_learns_and_is_judged_alike() -> None:
     )
 
 
+@pytest.mark.slow
 def test_open_spiels_solver_comes_near_the_published_value() -> None:
     """-7/258 for one die each, six faces: near after 12 iterations of OpenSpiel's solver on its own game, close by ours."""
     game = pyspiel.load_game("liars_dice(numdice=1)")
