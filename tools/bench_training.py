@@ -11,7 +11,7 @@ from sb3_contrib import MaskablePPO
 from stable_baselines3.common.vec_env import DummyVecEnv
 
 import perudo_env  # noqa: F401 - registers perudo/Perudo-v0 with Gymnasium
-from agents.learned import relative
+from agents.learned import features
 from train.core.config import load_config
 from train.selfplay import critic_features
 from train.selfplay.networks import MLP, entropy, log_probs, mixed, precision
@@ -73,15 +73,15 @@ def bare_play() -> Any:
     trainer = PPO(config())
     trainer.step()
     batch = trainer.decisions
-    inputs = torch.rand(batch, relative.NUM_INPUTS + critic_features.NUM_INPUTS).to(trainer.precision)
-    sizes = torch.zeros(batch, relative.NUM_CELLS)
+    inputs = torch.rand(batch, features.NUM_INPUTS + critic_features.NUM_INPUTS).to(trainer.precision)
+    sizes = torch.zeros(batch, features.NUM_CELLS)
 
     def actor_loss(actor: MLP, rows: slice) -> torch.Tensor:
-        return entropy(log_probs(actor(inputs[rows, : relative.NUM_INPUTS]), sizes[rows])).mean()
+        return entropy(log_probs(actor(inputs[rows, : features.NUM_INPUTS]), sizes[rows])).mean()
 
     def passes() -> None:
         with torch.no_grad(), mixed(trainer.device, trainer.precision):
-            trainer.actor(inputs[:, : relative.NUM_INPUTS])
+            trainer.actor(inputs[:, : features.NUM_INPUTS])
             trainer.critic(inputs)
         for _ in range(EPOCHS):
             for at in range(0, batch, MINIBATCH):

@@ -17,10 +17,10 @@ from safetensors import SafetensorError
 from safetensors.numpy import load, save
 
 from agents.core.checkpoint import WEIGHTS, read_about, read_weights, write_checkpoint
-from agents.core.features import chances_at
+from agents.core.reading import chances_at
 from agents.core.seated import SeatedPolicy, Sight
 from agents.core.switches import Known, known_to, known_today, num_bits, unknown_in, variant_then, widened
-from agents.learned import relative
+from agents.learned import features
 from perudo_env.engine.actions import num_actions
 from perudo_env.engine.observation import Layout, table_layout
 from perudo_env.engine.variant import Variant, as_variant
@@ -99,13 +99,13 @@ class MLPPolicy(NetworkPolicy):
 
 
 class RelativePolicy(NetworkPolicy):
-    """A network from the inputs of ``agents.learned.relative`` to a logit per cell; one network for tables of every size."""
+    """A network from the inputs of ``agents.learned.features`` to a logit per cell; one network for tables of every size."""
 
     def probs(self, observations: Int8Array, masks: Int8Array) -> npt.NDArray[np.float64]:
         """The softmax over cells, each cell's share spread over its legal actions."""
-        encoded = relative.encode(observations, masks, self.sight)
+        encoded = features.encode(observations, masks, self.sight)
         out = np.empty(masks.shape)
-        relative.spread_rows(
+        features.spread_rows(
             softmax(self.network(encoded.inputs), encoded.sizes), encoded.sizes, encoded.cells, masks, out
         )
         return out
@@ -127,8 +127,8 @@ def _shape_of(inputs: str, variant: Variant, num_seats: int, known: Known, pad_t
     """The shape of a network that knows these switches."""
     bits, later = num_bits(known), num_bits(known_today()) - num_bits(known)
     if inputs == "relative":
-        digest = relative.hash_of_inputs(bits)
-        return _Shape(digest, relative.NUM_INPUTS - later, relative.SWITCHES_AT, relative.NUM_CELLS)
+        digest = features.hash_of_inputs(bits)
+        return _Shape(digest, features.NUM_INPUTS - later, features.SWITCHES_AT, features.NUM_CELLS)
     lay = table_layout(variant, num_seats, pad_to)
     digest = sha256(repr({**lay.shapes, "switches": (bits,)}).encode()).hexdigest()[:12]
     return _Shape(digest, input_size(lay) - later, lay.slices["switches"].start, num_actions(lay.max_quantity))

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from agents.core.features import Seen, chance_of_more
+from agents.core.reading import Seen, chance_of_more
 from perudo_env.engine.actions import PACO, face_of, quantity_of
 from perudo_env.engine.jit import kernel
 from perudo_env.engine.variant import MAX_FACES, MAX_SEATS, MAX_STARTING_DICE

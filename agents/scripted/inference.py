@@ -14,7 +14,7 @@ from dataclasses import astuple, dataclass
 
 import numpy as np
 
-from agents.core.features import SEEN, TAIL, Seen, chance_of_more, matches_in, read
+from agents.core.reading import SEEN, TAIL, Seen, chance_of_more, matches_in, read
 from agents.core.seated import SeatedPolicy
 from agents.scripted.beliefs import add_matches, believe
 from agents.scripted.odds import FloatArray

@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from agents.core.features import Chances, chances_at
+from agents.core.reading import Chances, chances_at
 from agents.core.seated import SeatedPolicy
 from perudo_env.engine.actions import CALZA, DUDO, FIRST_BID, PASS
 from perudo_env.policy import Int8Array

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from agents.core.features import chances_at
+from agents.core.reading import chances_at
 from agents.core.seated import SeatedPolicy
 from agents.scripted.odds import FloatArray, best_of, right_chances
 from perudo_env.engine.actions import CALZA, DUDO, FIRST_BID, PASS

@@ -17,7 +17,7 @@ from zlib import crc32
 
 import numpy as np
 
-from agents.core.features import read_all
+from agents.core.reading import read_all
 from agents.core.seated import SeatedPolicy
 from agents.search.hand_beliefs import FloatArray, HandBeliefs, IntArray
 from agents.search.lookahead import Effort, Lookahead, Pay, round_pay

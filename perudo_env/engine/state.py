@@ -1,7 +1,7 @@
 """The record of one game: one NumPy structured dtype that the kernels of ``rules.py`` read and write.
 
-A record is complete: it holds the switches of its variant, so that a batch may mix variants, and the seed of its
-generator, so that a row of a batch plays as the same game alone. Faces are 1..6, but columns of face counts start at
+A record is complete: it holds the switches of its variant and the seed of its generator, so that a row of a batch plays
+as the same game alone. All rows of a batch are of one variant. Faces are 1..6, but columns of face counts start at
 0 (column 0 holds the Pacos). Seats count from 0, clockwise.
 """
 

@@ -9,7 +9,7 @@ import pytest
 
 import agents
 import perudo_env as pe
-from agents.core.features import TAIL, read_all
+from agents.core.reading import TAIL, read_all
 from agents.core.seated import sight
 from agents.scripted.beliefs import believe
 from agents.scripted.inference import InferencePolicy

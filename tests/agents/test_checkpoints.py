@@ -17,7 +17,7 @@ import agents
 import perudo_env as pe
 from agents.core import checkpoint
 from agents.core.seated import sight
-from agents.learned import relative
+from agents.learned import features
 from agents.learned.neural import RelativePolicy, load_policy, save_policy
 from train.core.run import provenance
 from train.core.state import module_arrays
@@ -30,7 +30,7 @@ CLASSIC, BOX = pe.variant("classic"), pe.variant("box")
 def network(seed: int) -> MLP:
     """A network whose policies are far from uniform."""
     torch.manual_seed(seed)
-    made = MLP(relative.NUM_INPUTS, [24, 24], relative.NUM_CELLS)
+    made = MLP(features.NUM_INPUTS, [24, 24], features.NUM_CELLS)
     made.layers[-1].weight.data.mul_(100)
     return made
 
@@ -72,7 +72,7 @@ def test_numpy_plays_a_trained_network_of_all_tables_as_torch_does(tmp_path: Pat
     folder, actor = write(tmp_path / "one", 3), network(3)
     for variant, seats in ((CLASSIC, 2), (CLASSIC, 4), (BOX, 4)):
         observations, masks = positions(variant, seats)
-        encoded = relative.encode(observations, masks, sight(variant, seats))
+        encoded = features.encode(observations, masks, sight(variant, seats))
         with torch.no_grad():
             logits = actor(torch.from_numpy(encoded.inputs))
             log_p = log_probs(logits, log_sizes(torch.from_numpy(encoded.sizes).float())).numpy()
@@ -87,7 +87,7 @@ def test_numpy_plays_a_trained_network_of_all_tables_as_torch_does(tmp_path: Pat
             policy.probs(observations, masks)[masks == 1],
         )
         assert np.abs(cells - expected).max() < 1e-5
-        assert expected.max(axis=1).min() > 2 / relative.NUM_CELLS, "networks whose answer differs from uniform"
+        assert expected.max(axis=1).min() > 2 / features.NUM_CELLS, "networks whose answer differs from uniform"
 
 
 def test_a_specialist_inside_plays_its_tables_alone(tmp_path: Path) -> None:
@@ -106,7 +106,7 @@ def test_the_folder_says_how_it_was_made(tmp_path: Path) -> None:
     about = json.loads((write(tmp_path / "one", 2) / "policy.json").read_text(encoding="utf-8"))
     assert about["variants"] == ["classic", "box"]
     assert about["seats"] == [2, 4]
-    assert about["layout"] == relative.hash_of_inputs()
+    assert about["layout"] == features.hash_of_inputs()
     assert about["seed"] == 2
     assert {"python", "numpy", "torch", "perudo-env"} <= set(about["versions"])
     assert about["commit"] is None or len(about["commit"]) == 40

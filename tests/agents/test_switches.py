@@ -13,7 +13,7 @@ import pytest
 import agents
 import perudo_env as pe
 from agents.core.switches import FIRST, known_to, known_today, variant_then, widened
-from agents.learned import relative
+from agents.learned import features
 from agents.learned.neural import RelativePolicy, load_policy, save_policy
 from perudo_env.engine.observation import encode_switches
 from tests.agents.later_switch import GAMES, play
@@ -59,7 +59,7 @@ def test_weights_take_their_place_by_name_and_value() -> None:
 
 def test_networks_of_fewer_switches_play_and_are_trained_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     lost = sum(map(len, FIRST.values())) - sum(map(len, older().values()))
-    weights = module_arrays(MLP(relative.NUM_INPUTS - lost, [8], relative.NUM_CELLS))
+    weights = module_arrays(MLP(features.NUM_INPUTS - lost, [8], features.NUM_CELLS))
     with monkeypatch.context() as then:
         then.setattr("agents.learned.neural.known_today", older)
         save_policy(tmp_path / "old", weights, pe.variant("classic"), 2, {}, "", inputs="relative")
@@ -70,10 +70,10 @@ def test_networks_of_fewer_switches_play_and_are_trained_on(tmp_path: Path, monk
     policy = load_policy(tmp_path / "old", "classic", 2)
     batch = pe.Batch("classic", 2, 8, seed=1)
     same = RelativePolicy({name.removeprefix("actor."): array for name, array in wide.items()}, "classic", 2)
-    assert wide["actor.layers.0.weight"].shape == (8, relative.NUM_INPUTS)
+    assert wide["actor.layers.0.weight"].shape == (8, features.NUM_INPUTS)
     assert (policy.probs(batch.observe(), batch.masks()) == same.probs(batch.observe(), batch.masks())).all()
     champion = starting_networks(agents.CHECKPOINTS / "table" / "training.safetensors")
-    assert champion["actor.layers.0.weight"].shape == (512, relative.NUM_INPUTS)
+    assert champion["actor.layers.0.weight"].shape == (512, features.NUM_INPUTS)
 
 
 def test_a_strange_list_of_switches_is_refused() -> None:

@@ -58,7 +58,7 @@ def test_what_decides_changes_it_and_what_does_not_leaves_it(copy: Path) -> None
         "scripted/odds",
         "scripted/inference",
         "learned/neural",
-        "learned/relative",
+        "learned/features",
         "search/policy",
         "tabular/policy",
     )

@@ -12,7 +12,7 @@ import pytest
 
 import agents
 import perudo_env as pe
-from agents.learned import relative
+from agents.learned import features
 from agents.learned.neural import save_policy
 from perudo_env.engine.actions import DUDO, FIRST_BID
 from train.__main__ import main as command
@@ -49,7 +49,7 @@ class Broken(Sloppy):
 
 
 def checkpoint(folder: Path, seats: tuple[int, ...] = (2,)) -> Path:
-    network = MLP(relative.NUM_INPUTS, [8], relative.NUM_CELLS)
+    network = MLP(features.NUM_INPUTS, [8], features.NUM_CELLS)
     save_policy(
         folder, module_arrays(network), pe.variant("classic"), seats, {"seed": 1}, "# card\n", inputs="relative"
     )

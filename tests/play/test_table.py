@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import agents
-from agents.core.features import bid_chances
+from agents.core.reading import bid_chances
 from perudo_env import CALZA, DUDO, PASS, Bid, Game, IllegalActionError
 from perudo_env.__main__ import main
 from perudo_env.engine.actions import FIRST_BID, MAX_FACES

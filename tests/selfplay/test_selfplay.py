@@ -10,7 +10,7 @@ import torch
 
 import perudo_env as pe
 from agents.core.seated import sight
-from agents.learned import relative
+from agents.learned import features
 from agents.learned.neural import RelativePolicy
 from perudo_env.engine.actions import PACO
 from perudo_env.engine.observation import layout
@@ -126,7 +126,7 @@ def test_regrets_are_matched_where_positive_and_else_the_highest_is_played() -> 
 
 def some_weights(seed: int = 0, hidden: int = 16) -> dict[str, np.ndarray]:
     rng = np.random.default_rng(seed)
-    widths = [relative.NUM_INPUTS, hidden, relative.NUM_CELLS]
+    widths = [features.NUM_INPUTS, hidden, features.NUM_CELLS]
     weights = {f"layers.{i}.weight": rng.normal(0, 0.3, (widths[i + 1], widths[i])) for i in range(2)}
     return {**weights, **{f"layers.{i}.bias": rng.normal(0, 0.3, widths[i + 1]) for i in range(2)}}
 
@@ -141,7 +141,7 @@ def test_one_network_plays_every_table(preset: str, num_seats: int) -> None:
         if not live.size:
             break
         seen, masks = batch.observe(live), batch.masks(live)
-        encoded = relative.encode(seen, masks, policy.sight)
+        encoded = features.encode(seen, masks, policy.sight)
         assert (encoded.sizes.sum(axis=1) == masks.sum(axis=1)).all()
         assert np.isfinite(encoded.inputs).all()
         probs = policy.probs(seen, masks)
@@ -160,7 +160,7 @@ def test_the_layout_of_a_larger_table_changes_nothing() -> None:
         assert (small.states == padded.states).all()
         live = np.flatnonzero(~small.is_over)
         one, other = (
-            relative.encode(b.observe(live), b.masks(live), sight(b.variant, 2, b.layout)) for b in (small, padded)
+            features.encode(b.observe(live), b.masks(live), sight(b.variant, 2, b.layout)) for b in (small, padded)
         )
         assert (one.inputs == other.inputs).all()
         assert (one.sizes == other.sizes).all()
@@ -175,13 +175,13 @@ def test_which_seats_are_out_changes_nothing() -> None:
     games = [pe.Game.from_hands("classic", hands, opener=0, bids=["2x3", "2x5"]) for hands in tables]
     seen = [g.observation(g.seat)[None] for g in games]
     masks = [g.action_mask()[None] for g in games]
-    inputs = [relative.encode(o, m, policy.sight).inputs for o, m in zip(seen, masks, strict=True)]
+    inputs = [features.encode(o, m, policy.sight).inputs for o, m in zip(seen, masks, strict=True)]
     assert (inputs[0] == inputs[1]).all()
     assert (inputs[0] == inputs[2]).all()
     assert (policy.probs(seen[0], masks[0]) == policy.probs(seen[1], masks[1])).all()
     other = pe.Game.from_hands("classic", [[2, 3, 3], [1, 6], [4, 4], [], []], opener=0, bids=["2x3", "2x5"])
     assert (
-        relative.encode(other.observation(other.seat)[None], other.action_mask()[None], policy.sight).inputs
+        features.encode(other.observation(other.seat)[None], other.action_mask()[None], policy.sight).inputs
         != inputs[0]
     ).any()
 
@@ -208,11 +208,11 @@ def test_hindsight_is_what_a_count_of_all_dice_says(preset: str) -> None:
         def count(dice: tuple[int, ...] | list[int], face: int, wild: bool = wild) -> int:
             return sum(d == face or (wild and d == PACO) for d in dice)
 
-        truths = out[0, 48 : 48 + relative.ROWS * 6].reshape(relative.ROWS, 6)
+        truths = out[0, 48 : 48 + features.ROWS * 6].reshape(features.ROWS, 6)
         for face in range(1, 7):
             chance_base = sum(game.dice[s] for s in others) * (2 if wild and face != PACO else 1) // 6
-            for row in range(relative.ROWS):
-                quantity = count(game.hand(viewer), face) + chance_base + row - relative.BELOW
+            for row in range(features.ROWS):
+                quantity = count(game.hand(viewer), face) + chance_base + row - features.BELOW
                 assert truths[row, face - 1] == (count(table, face) >= quantity)
         if game.standing_bid:
             excess = count(table, game.standing_bid.face) - game.standing_bid.quantity

@@ -1,7 +1,7 @@
 """Habits of an agent: how often it bluffs, doubts and says Calza, by the dice it has left.
 
 A *bluff* is a bid that its maker, from its own dice alone, should think more likely false than true: the chance that it
-holds, given own dice and fair dice under all other cups (``agents.core.features.bid_chances``), is below ``BLUFF``. What
+holds, given own dice and fair dice under all other cups (``agents.core.reading.bid_chances``), is below ``BLUFF``. What
 earlier bids tell of the others' dice is left out on purpose, so that the word means the same for every agent.
 """
 
@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from agents.core.features import chances_at
+from agents.core.reading import chances_at
 from agents.core.seated import sight
 from perudo_env.engine.actions import CALZA, DUDO, FIRST_BID
 from perudo_env.engine.variant import MAX_STARTING_DICE, Variant

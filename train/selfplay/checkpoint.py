@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from agents.core.switches import known_to, known_today, widened
-from agents.learned import relative
+from agents.learned import features
 from agents.learned.neural import save_policy
 from perudo_env.engine.variant import Variant
 from train.core.run import provenance
@@ -50,7 +50,7 @@ def starting_networks(path: Path) -> Arrays:
     """
     arrays, about = load_state(path)
     known = known_to(about, path)
-    places = dict.fromkeys(("actor", "average", "critic"), relative.SWITCHES_AT) | {
+    places = dict.fromkeys(("actor", "average", "critic"), features.SWITCHES_AT) | {
         "values.network": values.SWITCHES_AT
     }
     first_layers = {f"{network}.layers.0.weight": start for network, start in places.items()}

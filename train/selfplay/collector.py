@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from agents.core.seated import sight
-from agents.learned.relative import encode, pick_rows
+from agents.learned.features import encode, pick_rows
 from perudo_env.engine.batch import Batch
 from perudo_env.engine.jit import kernel
 from perudo_env.engine.state import Phase
@@ -84,7 +84,7 @@ class Tables:
 class Decisions:
     """What the learner decided, in the order in which it did, and what it was paid."""
 
-    inputs: SparseRows  # n rows of relative.NUM_INPUTS + critic_features.NUM_INPUTS
+    inputs: SparseRows  # n rows of features.NUM_INPUTS + critic_features.NUM_INPUTS
     sizes: npt.NDArray[np.int16]  # (n, NUM_CELLS)
     log_probs: Float32Array  # (n, NUM_CELLS): of the policy that played
     chosen: npt.NDArray[np.int64]  # (n,): cells

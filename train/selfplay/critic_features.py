@@ -9,8 +9,8 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from agents.core.features import matches_in
-from agents.learned.relative import BELOW, ROWS, expected
+from agents.core.reading import matches_in
+from agents.learned.features import BELOW, ROWS, expected
 from perudo_env.engine.actions import FIRST_BID, quantity_of
 from perudo_env.engine.batch import Batch
 from perudo_env.engine.jit import kernel

@@ -16,7 +16,7 @@ import torch
 
 import agents as registry
 from agents.core.seated import sight
-from agents.learned import relative
+from agents.learned import features
 from perudo_env.engine.jit import kernel
 from perudo_env.game.asking import ask_probs, places
 from perudo_env.policy import Policy, sample
@@ -92,8 +92,8 @@ class Distiller(SelfPlayTrainer):
         while rows.size:
             seen, masks = batch.observe(rows), batch.masks(rows)
             probs = ask_probs(teacher, seen, masks, places(batch, rows))
-            encoded = relative.encode(seen, masks, sight(tables.variant, tables.num_seats))
-            cells = np.empty((rows.size, relative.NUM_CELLS), np.float32)
+            encoded = features.encode(seen, masks, sight(tables.variant, tables.num_seats))
+            cells = np.empty((rows.size, features.NUM_CELLS), np.float32)
             gather_rows(probs, encoded.cells, cells)
             found.append((encoded.inputs, encoded.sizes, cells))
             astray = (self.rng.random(rows.size) < self.config.teacher.uniform)[:, None]

@@ -15,7 +15,7 @@ import numpy.typing as npt
 import torch
 from torch.nn.functional import mse_loss
 
-from agents.learned import relative
+from agents.learned import features
 from train.core.backends import Backend
 from train.core.loop import Figures
 from train.core.state import Arrays, module_arrays, with_prefix
@@ -35,7 +35,7 @@ class Inputs:
     def __init__(self, rows: SparseRows, device: torch.device, dtype: torch.dtype) -> None:
         self.rows, self.device, self.dtype = rows, device, dtype
         self.sparse = reads_sparse(device, dtype)
-        self.used = used_columns(rows, relative.NUM_INPUTS + critic_features.NUM_INPUTS)
+        self.used = used_columns(rows, features.NUM_INPUTS + critic_features.NUM_INPUTS)
 
     def pick(self, places: torch.Tensor) -> Chosen | Columns:
         """Some rows, in this order."""
@@ -54,7 +54,7 @@ class PPO(SelfPlayTrainer):
 
     def __init__(self, config: Config, backend: Backend | None = None) -> None:
         super().__init__(config)
-        inputs = relative.NUM_INPUTS + critic_features.NUM_INPUTS
+        inputs = features.NUM_INPUTS + critic_features.NUM_INPUTS
         critic = MLP(inputs, config.learn.critic_hidden, 1).to(self.device)
         self.critic = self.add_network("critic", critic, self.adam)
         self.values = ContinuationValues(config.values.hidden, config.values.learning_rate)

@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 import torch
 
-from agents.learned import relative
+from agents.learned import features
 from train.core.backends import Backend
 from train.core.state import Arrays, load_module, module_arrays
 from train.selfplay.collector import Actor, Collector, Decisions, Rounds, Tables
@@ -58,7 +58,7 @@ class Collected:
 def torch_actor(network: MLP, device: torch.device, precision: torch.dtype) -> Actor:
     """A network as what :class:`train.selfplay.collector.Collector` asks: log-probabilities of the cells."""
 
-    sparse, own = reads_sparse(device, precision), np.arange(relative.NUM_INPUTS)
+    sparse, own = reads_sparse(device, precision), np.arange(features.NUM_INPUTS)
 
     @torch.no_grad()
     def act(inputs: SparseRows, sizes: npt.NDArray[np.int16]) -> npt.NDArray[np.float32]:
@@ -126,7 +126,7 @@ def _built(networks: Networks) -> tuple[Actor, ContinuationValues | None, Pool]:
     config, values = networks.config, None
     # first weights are drawn, then overwritten; in the driver's own process its generator must not notice
     with torch.random.fork_rng(devices=[]):
-        actor = MLP(relative.NUM_INPUTS, config.learn.hidden, relative.NUM_CELLS)
+        actor = MLP(features.NUM_INPUTS, config.learn.hidden, features.NUM_CELLS)
         load_module(actor, networks.actor)
         if networks.values is not None:
             values = ContinuationValues(config.values.hidden, config.values.learning_rate)

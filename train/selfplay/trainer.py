@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 import torch
 
-from agents.learned import relative
+from agents.learned import features
 from train.core.state import Arrays, load_module, take, under_prefix
 from train.core.trainer import NetworkTrainer
 from train.selfplay.collector import LEARNER, Tables
@@ -28,7 +28,7 @@ class SelfPlayTrainer(NetworkTrainer):
         self.device = device_of(config.run.device)
         self.precision = precision(config.run.precision, self.device)
         self.adam = partial(torch.optim.Adam, lr=config.learn.learning_rate, eps=1e-6, fused=True)
-        actor = MLP(relative.NUM_INPUTS, config.learn.hidden, relative.NUM_CELLS).to(self.device)
+        actor = MLP(features.NUM_INPUTS, config.learn.hidden, features.NUM_CELLS).to(self.device)
         self.actor = self.add_network("actor", actor, self.adam)
         self.plays("actor", config.learn.average)
         self.groups: list[Tables] = []

@@ -1,4 +1,4 @@
-"""What agents read from an observation, against the engine's own records and counts."""
+"""Readings of observations by agents, against the engine's own records and counts."""
 
 from itertools import product
 
@@ -7,7 +7,7 @@ import pytest
 
 import agents
 import perudo_env as pe
-from agents.core.features import TAIL, bid_chances, read_all
+from agents.core.reading import TAIL, bid_chances, read_all
 from agents.core.seated import sight
 from perudo_env.engine.actions import bid_id
 from perudo_env.engine.observation import layout

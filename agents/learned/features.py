@@ -20,7 +20,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from agents.core.features import SEEN, TAIL, Seen, chance_of_more, matches_in, read
+from agents.core.reading import SEEN, TAIL, Seen, chance_of_more, matches_in, read
 from agents.core.seated import Sight
 from perudo_env.engine.actions import FIRST_BID, PACO, face_of, quantity_of
 from perudo_env.engine.jit import kernel

@@ -1,4 +1,4 @@
-"""Features of an observation, as quantities: own dice, counts, bids in order, and the chance that each bid holds.
+"""A reading of observations, as quantities: own dice, counts, bids in order, and the chance that each bid holds.
 
 All reading of observations by scripted agents, and the derived inputs of learned ones, is here. Observations may be
 padded to a larger layout: absent seats read as seats without dice, absent quantities are never bid.
