@@ -22,13 +22,15 @@ WATCH = """() => {
     for (const e of list.getEntries()) if (e.interactionId) { seen.presses += 1; seen.slowest = Math.max(seen.slowest, e.duration); }
   }).observe({ type: "event", durationThreshold: 16 });
   const known = new Map();
-  new MutationObserver(() => {
+  const look = () => {
     for (const die of document.querySelectorAll(".dice-of .die[id]")) {
       if (!known.has(die.id)) seen.dice += 1;
       else if (known.get(die.id) !== die) seen.replaced.push(die.id);
       known.set(die.id, die);
     }
-  }).observe(document.getElementById("table"), { childList: true, subtree: true });
+  };
+  look();
+  new MutationObserver(look).observe(document.getElementById("table"), { childList: true, subtree: true });
 }"""
 
 
@@ -57,18 +59,18 @@ def sit_down(page: Page, server: Server, seats: int, **choices: str) -> None:
 
 def play(page: Page, most: int = 10_000) -> None:
     """Play by pointer until the game is over: choose a bid now and then, doubt, raise by the least."""
+    asked = f"#next:not([aria-disabled]), {MY_TURN}"
     for n in range(most):
-        page.wait_for_selector(f"#next:not([aria-disabled]), {MY_TURN}, #again, #watch")
-        if page.query_selector("#again"):
+        page.wait_for_selector(f"{asked}, #again, #watch")
+        if not page.query_selector(asked):
+            page.wait_for_selector("#again")
             return
         before = page.get_attribute("#game", "data-at")
-        if page.query_selector("#watch"):
-            page.click("#speed-end:not([aria-pressed=true])")
-        elif n % 4 == 0 and page.query_selector(f"{MY_TURN} .face-choice:not([aria-disabled])"):
+        if n % 4 == 0 and page.query_selector(f"{MY_TURN} .face-choice:not([aria-disabled])"):
             press(page, ".face-choice:not([aria-disabled])")
             press(page, "#bid")
         else:
-            press(page, "#next, #dudo:not([aria-disabled]), #least")
+            press(page, "#next:not([aria-disabled]), #dudo:not([aria-disabled]), #least:not([aria-disabled])")
         page.wait_for_function("before => document.getElementById('game').dataset.at !== before", arg=before)
 
 
@@ -91,13 +93,12 @@ def test_in_a_whole_game_nothing_jumps_and_no_die_is_replaced(browser, server, s
 def test_shifts_and_replaced_dice_are_seen(browser, server):
     page = browser.new_page()
     sit_down(page, server, 2)
-    press(page, "#dudo:not([aria-disabled]), #least")
     page.evaluate("""() => {
       const die = document.querySelector(".seat.you .die");
       die.replaceWith(die.cloneNode(true));
       document.getElementById("main").insertAdjacentHTML("beforebegin", "<p>jump</p>");
     }""")
-    page.wait_for_function("seen.replaced.length > 0 && seen.shift > 0.01")
+    page.wait_for_function("() => seen.replaced.length > 0 && seen.shift > 0.01")
     page.close()
 
 
