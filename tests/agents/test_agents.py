@@ -162,12 +162,26 @@ def test_hand_chances_sum_to_one():
             assert (HANDS[rows].sum(axis=1) == dice).all()
 
 
-def test_a_hidden_count_never_reaches_an_agent():
-    """Two tables that differ only in a hidden count get the same answer."""
-    few = pe.Game.from_hands("box", [[2, 2, 3], [4, 4], [5]], opener=0)
-    many = pe.Game.from_hands("box", [[2, 2, 3], [4, 4, 6, 6], [5, 5, 5]], opener=0)
-    for name in agents.BASELINES:
-        assert (probs_of(name, few) == probs_of(name, many)).all()
+def test_a_hidden_count_never_reaches_an_agent_without_memory():
+    """Two tables that differ only in a hidden count get the same answer, wherever the memory is taken away."""
+    few, many = [[2, 2, 3], [4, 4], [5]], [[2, 2, 3], [4, 4, 6, 6], [5, 5, 5]]
+    for name in (*agents.BASELINES, "table"):
+        blind = [probs_of(name, pe.Game.from_hands("box", hands, memory="none")) for hands in (few, many)]
+        assert (blind[0] == blind[1]).all()
+        shown = [pe.Game.from_hands("box", hands) for hands in (few, many)]
+        for game in shown:
+            policy = agents.make(name, "box", 3, memory="none")
+            assert (policy.probs(game.observation(0)[None], game.action_mask()[None])[0] == blind[0]).all()
+
+
+def test_an_agent_with_memory_knows_hidden_counts():
+    """It plays as under public counts; a network is told which of the two it is, and may play otherwise."""
+    hands = [[2, 2, 3], [4, 4, 6, 6], [5, 5, 5, 5, 5]]
+    few, public = [[2, 2, 3], [4], [5]], pe.variant("box", dice_counts="public")
+    for name in ("odds", "threshold", "inference", "bluffer"):
+        known = probs_of(name, pe.Game.from_hands("box", hands, bids=["3x6"], opener=2))
+        assert (known == probs_of(name, pe.Game.from_hands(public, hands, bids=["3x6"], opener=2))).all()
+        assert (known != probs_of(name, pe.Game.from_hands("box", few, bids=["3x6"], opener=2))).any()
 
 
 # ---------------------------------------------------------------------------------------------- the registry

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Literal
 
 from tyro.conf import Positional, arg
 
@@ -19,6 +19,10 @@ Workers = Annotated[
     int, arg(help="processes of the local backend, or CPUs of a Ray started here; the results are the same")
 ]
 VariantOption = Annotated[str, arg(help="a preset, with switches if need be: box:calza=anyone,starting_dice=3")]
+MemoryOption = Annotated[
+    Literal["perfect", "none"],
+    arg(help="whether agents are told dice counts that the variant hides, as who remembers every lost die knows them"),
+]
 AgentOption = Annotated[str, arg(help="a name, a checkpoint folder, or package.module:factory")]
 
 

@@ -30,7 +30,7 @@ import agents as registry
 from perudo_env.engine.variant import Variant, parse_variant, table_size
 from perudo_env.policy import Policy
 from train.core.backends import BackendError
-from train.core.options import Seed, VariantOption, Where
+from train.core.options import MemoryOption, Seed, VariantOption, Where
 from train.core.progress import progress
 from train.core.rollout import CHUNK, Played, joined
 from train.evaluate.ratings import Ratings, rate
@@ -66,6 +66,7 @@ class Arena(Where):
     """The run folder; by default runs/arena-VARIANT-SEATSseats-TIME."""
     records: Path | None = None
     """A file for every game played, a line of JSON each: variant, seats, agents, and a record that Game.replay reads."""
+    memory: MemoryOption = "perfect"
     chunk: int = CHUNK
     """Games that a worker plays side by side; part of what a seed means."""
 
@@ -88,7 +89,7 @@ class Arena(Where):
             )
         if self.chunk < 1:
             raise ValueError(f"chunk = {self.chunk} is not a number of games: use a whole number from 1")
-        return variant, [registry.make(name, variant, num_seats) for name in self.agents]
+        return variant, [registry.make(name, variant, num_seats, memory=self.memory) for name in self.agents]
 
 
 @dataclass(frozen=True)
@@ -125,10 +126,12 @@ Cell = tuple[int, int] | None
 def _cells(arena: Arena, num_agents: int, deals: int) -> dict[Cell, list[Task]]:
     variant, keep = str(parse_variant(arena.variant)), arena.records is not None
     lineups = draw_lineups(num_agents, arena.seats, deals, arena.seed)
-    cells: dict[Cell, list[Task]] = {None: cut(variant, arena.agents, lineups, arena.seed, arena.chunk, keep)}
+    cells: dict[Cell, list[Task]] = {
+        None: cut(variant, arena.agents, lineups, arena.seed, arena.chunk, keep, arena.memory)
+    }
     one = one_seat(deals, arena.seats)
     for a, b in permutations(range(num_agents), 2) if arena.rest else ():
-        cells[a, b] = cut(variant, (arena.agents[a], arena.agents[b]), one, arena.seed, arena.chunk, keep)
+        cells[a, b] = cut(variant, (arena.agents[a], arena.agents[b]), one, arena.seed, arena.chunk, keep, arena.memory)
     return cells
 
 
