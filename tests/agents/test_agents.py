@@ -11,6 +11,7 @@ import agents
 import perudo_env as pe
 from agents.core.reading import TAIL, read_all
 from agents.core.seated import sight
+from agents.learned import features
 from agents.scripted.beliefs import believe
 from agents.scripted.inference import InferencePolicy
 from perudo_env.engine.actions import CALZA, DUDO, PASS
@@ -175,13 +176,25 @@ def test_a_hidden_count_never_reaches_an_agent_without_memory():
 
 
 def test_an_agent_with_memory_knows_hidden_counts():
-    """It plays as under public counts; a network is told which of the two it is, and may play otherwise."""
+    """It plays as under public counts."""
     hands = [[2, 2, 3], [4, 4, 6, 6], [5, 5, 5, 5, 5]]
     few, public = [[2, 2, 3], [4], [5]], pe.variant("box", dice_counts="public")
     for name in ("odds", "threshold", "inference", "bluffer"):
         known = probs_of(name, pe.Game.from_hands("box", hands, bids=["3x6"], opener=2))
         assert (known == probs_of(name, pe.Game.from_hands(public, hands, bids=["3x6"], opener=2))).all()
         assert (known != probs_of(name, pe.Game.from_hands("box", few, bids=["3x6"], opener=2))).any()
+
+
+def test_to_a_network_remembered_counts_are_public_counts():
+    hands = [[2, 2, 3], [4, 4, 6, 6], [5]]
+    inputs = []
+    for counts in ("hidden", "public"):
+        game = pe.Game.from_hands(pe.variant("box", dice_counts=counts), hands, bids=["2x6"], opener=2)
+        rows = game.observation(0)[None], game.action_mask()[None]
+        inputs.append(features.encode(*rows, sight(game.variant, 3)).inputs)
+    assert (inputs[0] == inputs[1]).all()
+    blind = pe.Game.from_hands("box", hands, bids=["2x6"], opener=2, memory="none").observation(0)[None]
+    assert (features.encode(blind, rows[1], sight(pe.variant("box"), 3)).inputs != inputs[0]).any()
 
 
 # ---------------------------------------------------------------------------------------------- the registry
