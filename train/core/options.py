@@ -8,6 +8,7 @@ from typing import Annotated
 
 from tyro.conf import Positional, arg
 
+from agents import BASELINES, HELD_OUT
 from train.core.backends import Backend, Name, open_backend
 
 Out = Annotated[
@@ -19,7 +20,13 @@ Workers = Annotated[
     int, arg(help="processes of the local backend, or CPUs of a Ray started here; the results are the same")
 ]
 VariantOption = Annotated[str, arg(help="a preset, with switches if need be: box:calza=anyone,starting_dice=3")]
-AgentOption = Annotated[str, arg(help="a name, a checkpoint folder, or package.module:factory")]
+AgentOption = Annotated[
+    str,
+    arg(
+        help=f"a baseline ({', '.join(BASELINES)}), a shipped checkpoint's name, a checkpoint folder, or "
+        f"package.module:factory; or a stranger, held out of all training ({', '.join(HELD_OUT)})"
+    ),
+]
 
 
 @dataclass(frozen=True, kw_only=True)
