@@ -28,6 +28,12 @@ BASELINES: dict[str, str] = {
 }
 """The scripted agents: name -> ``module:class(variant, num_seats, layout)``."""
 
+HELD_OUT = tuple(
+    f"held_out:{style}"
+    for style in ("raiser", "pacos", "bully", "copycat", "calza", "honest", "nervous", "fraction", "moody")
+)
+"""Strangers: scripted agents to be judged against, never to be trained or tuned against (``agents.scripted.held_out``)."""
+
 LOADERS: dict[str, str] = {
     "mlp": "agents.learned.neural:load_policy",
     "tabular": "agents.tabular.policy:load_policy",
@@ -78,12 +84,20 @@ def _made(name_or_path: str | Path, variant: Variant, num_seats: int, layout: La
         return load(folder, variant, num_seats, layout)
     if text in BASELINES:
         return _policy(text, _imported(BASELINES[text])(variant, num_seats, layout))
+    if text in HELD_OUT:
+        module, _, style = text.partition(":")
+        return _policy(text, _imported(f"agents.scripted.{module}:{style.title()}")(variant, num_seats, layout))
     if text in names():
         return load(CHECKPOINTS / text, variant, num_seats, layout)
-    if ":" in text:
+    if ":" in text and not text.startswith("held_out:"):
         return _policy(text, _called(text, variant, num_seats, layout))
-    raise ValueError(
-        f"unknown agent {shown(text)}{nearest(text, names())}: use one of {', '.join(names())}, a checkpoint folder, or package.module:factory"
+    raise ValueError(_unknown(text))
+
+
+def _unknown(text: str) -> str:
+    return (
+        f"unknown agent {shown(text)}{nearest(text, (*names(), *HELD_OUT))}: use one of {', '.join(names())}, "
+        f"a stranger ({', '.join(HELD_OUT)}), a checkpoint folder, or package.module:factory"
     )
 
 
@@ -96,7 +110,7 @@ def folder_of(name_or_path: str | Path) -> Path | None:
     text = str(name_or_path)
     separators = os.sep, os.altsep or os.sep
     like_a_path = isinstance(name_or_path, Path) or text.startswith((".", "~")) or any(s in text for s in separators)
-    if not text or not (like_a_path or text not in names()):  # "" would be the current folder
+    if not text or not (like_a_path or text not in (*names(), *HELD_OUT)):  # "" would be the current folder
         return None
     folder = Path(text).expanduser()
     return folder if is_folder(folder) else None
@@ -141,7 +155,7 @@ def _remembering(policy: Policy, variant: Variant, num_seats: int, layout: Layou
 
 
 def names() -> tuple[str, ...]:
-    """The agents that have a name: the scripted ones, then the shipped checkpoints."""
+    """The agents that have a name: the scripted ones, then the shipped checkpoints; without the strangers, ``HELD_OUT``."""
     shipped = sorted(p.parent.name for p in CHECKPOINTS.glob("*/policy.json"))
     return (*BASELINES, *shipped)
 
@@ -201,4 +215,4 @@ def _policy(name: str, made: Any) -> Policy:
     return made
 
 
-__all__ = ["BASELINES", "CHECKPOINTS", "LOADERS", "anywhere", "folder_of", "load", "make", "names"]
+__all__ = ["BASELINES", "CHECKPOINTS", "HELD_OUT", "LOADERS", "anywhere", "folder_of", "load", "make", "names"]

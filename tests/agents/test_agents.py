@@ -29,6 +29,10 @@ TABLES = [
 ]
 
 
+NAMED = (*agents.BASELINES, *agents.HELD_OUT)
+SENSIBLE = NAMED[1:]  # all but uniform
+
+
 def positions(variant, num_seats, num_games=12, steps=30, pad_to=None):
     """Observations and masks along uniform play, which reaches every legal position with some chance."""
     batch = pe.Batch(variant, num_seats, num_games, 11, pad_to=pad_to)
@@ -49,7 +53,7 @@ def check(policy, observations, masks):
     assert (probs[np.arange(len(actions)), actions] > 0).all()
 
 
-@pytest.mark.parametrize("name", agents.BASELINES)
+@pytest.mark.parametrize("name", NAMED)
 @pytest.mark.parametrize("variant", TABLES)
 def test_every_agent_answers_every_reachable_position(name, variant):
     for num_seats in range(2, 9):
@@ -73,14 +77,14 @@ CORNERS = [
 ]
 
 
-@pytest.mark.parametrize("name", agents.BASELINES)
+@pytest.mark.parametrize("name", NAMED)
 @pytest.mark.parametrize("game", CORNERS, ids=lambda g: g.position.replace("\n", " ")[:60])
 def test_corner_positions(name, game):
     policy = agents.make(name, game.variant, game.num_seats)
     check(policy, game.observation(game.seat)[None], game.action_mask()[None])
 
 
-@pytest.mark.parametrize("name", agents.BASELINES)
+@pytest.mark.parametrize("name", NAMED)
 @pytest.mark.parametrize("variant", ["classic", "box", "evening", "box:calza=anyone"])
 def test_padded_observations_give_the_same_probabilities(name, variant):
     for num_seats in (2, 5):
@@ -104,7 +108,7 @@ def test_learned_agents_are_made_for_a_larger_layout():
         assert (probs[far[1] == 0] == 0).all()
 
 
-@pytest.mark.parametrize("name", agents.BASELINES)
+@pytest.mark.parametrize("name", NAMED)
 def test_act_draws_from_probs(name):
     game = pe.Game.from_hands("classic", [[2, 2, 3], [4, 4, 5], [6, 6, 6]], opener=0, bids=["2x2"])
     seen, mask = game.observation(1)[None], game.action_mask()[None]
@@ -123,7 +127,7 @@ def probs_of(name, game):
     )[0]
 
 
-@pytest.mark.parametrize("name", ["odds", "threshold", "bluffer", "inference"])
+@pytest.mark.parametrize("name", SENSIBLE)
 def test_what_cannot_be_true_is_doubted_and_what_must_be_is_not(name):
     impossible = pe.Game.from_hands("classic", [[2, 2], [3, 3]], opener=0, bids=["5x6"])
     assert probs_of(name, impossible)[DUDO] > 0.95
@@ -131,7 +135,7 @@ def test_what_cannot_be_true_is_doubted_and_what_must_be_is_not(name):
     assert probs_of(name, certain)[DUDO] < 0.05
 
 
-@pytest.mark.parametrize("name", ["odds", "threshold", "bluffer", "inference"])
+@pytest.mark.parametrize("name", SENSIBLE)
 def test_a_window_is_passed_unless_calza_is_likely(name):
     variant = pe.variant("box", calza="anyone", dice_counts="public")
     far = pe.Game.from_hands(variant, [[2, 2, 2], [3, 3], [4]], opener=0, bids=["1x3"])
@@ -166,7 +170,7 @@ def test_hand_chances_sum_to_one():
 def test_a_hidden_count_never_reaches_an_agent_without_memory():
     """Two tables that differ only in a hidden count get the same answer, wherever the memory is taken away."""
     few, many = [[2, 2, 3], [4, 4], [5]], [[2, 2, 3], [4, 4, 6, 6], [5, 5, 5]]
-    for name in (*agents.BASELINES, "table"):
+    for name in NAMED:
         blind = [probs_of(name, pe.Game.from_hands("box", hands, memory="none")) for hands in (few, many)]
         assert (blind[0] == blind[1]).all()
         shown = [pe.Game.from_hands("box", hands) for hands in (few, many)]
@@ -225,7 +229,7 @@ def no_policy(variant, num_seats):
 
 
 def test_make_takes_names_folders_and_factories(tmp_path, monkeypatch):
-    for name in agents.BASELINES:
+    for name in NAMED:
         assert isinstance(agents.make(name, "classic", 4), pe.Policy)
     assert isinstance(agents.make(f"{__name__}:always", "classic", 4), Always)
     for name in ("perudo_env.policy:UniformPolicy", "agents.scripted.odds:OddsPolicy"):

@@ -8,6 +8,7 @@ from typing import Annotated, Literal
 
 from tyro.conf import Positional, arg
 
+from agents import BASELINES, HELD_OUT
 from train.core.backends import Backend, Name, open_backend
 
 Out = Annotated[
@@ -23,7 +24,13 @@ MemoryOption = Annotated[
     Literal["perfect", "none"],
     arg(help="whether agents are told dice counts that the variant hides, as who remembers every lost die knows them"),
 ]
-AgentOption = Annotated[str, arg(help="a name, a checkpoint folder, or package.module:factory")]
+AgentOption = Annotated[
+    str,
+    arg(
+        help=f"a baseline ({', '.join(BASELINES)}), a shipped checkpoint's name, a checkpoint folder, or "
+        f"package.module:factory; or a stranger, held out of all training ({', '.join(HELD_OUT)})"
+    ),
+]
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -10,8 +10,8 @@ often and every choice of agents takes the seats left over in turn. Who sits nex
 ``--workers 2`` plays in two processes, ``--backend ray`` on the CPUs here or, with ``--address``, of a Ray cluster: the
 games are the same. ``--records FILE`` keeps every game as a line of JSON.
 
-An agent is a name (uniform, odds, ...), a checkpoint folder, or ``package.module:factory``. One named twice is two
-agents. Results: tables on the screen and, in the run folder, arena.json (what was run), standings.csv, pairs.csv,
+An agent is a name (uniform, odds, ...), a checkpoint folder, or ``package.module:factory``; or a stranger, held out of
+all training (held_out:raiser, held_out:bully, ...; all in ``agents.HELD_OUT``). One named twice is two agents. Results: tables on the screen and, in the run folder, arena.json (what was run), standings.csv, pairs.csv,
 ratings.csv, arena.png, and with ``--rest`` rest.csv.
 """
 
