@@ -9,7 +9,7 @@ from typing import Any
 from perudo_env.engine.observation import LAYOUT
 from perudo_env.engine.variant import RULE_TEXTS, SWITCHES, VARIANTS
 from perudo_env.rulebook.texts import SILENT
-from train.evaluate.results import ResultsFile
+from train.evaluate.tournament.results import ResultsFile
 from train.report.benchmark import shares_table
 from train.report.numbers import read
 from train.report.numbers_tables import (

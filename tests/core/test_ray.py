@@ -12,14 +12,14 @@ ray = pytest.importorskip("ray", reason="pip install -e .[ray]")
 
 from ray.cluster_utils import Cluster  # noqa: E402 - only where Ray is
 
-from tests.evaluate.test_league import config, play, rows  # noqa: E402
+from tests.evaluate.test_tournament import config, play, rows  # noqa: E402
 from tests.selfplay.test_rollouts import figures, same, tiny  # noqa: E402
 from train.__main__ import main as command  # noqa: E402
 from train.core.backends import BackendError, Local  # noqa: E402
 from train.core.config import load_config  # noqa: E402
 from train.core.ray_backend import Ray  # noqa: E402
-from train.evaluate import tournament as league  # noqa: E402
-from train.evaluate.results import ResultsFile  # noqa: E402
+from train.evaluate.tournament import schedule as league  # noqa: E402
+from train.evaluate.tournament.results import ResultsFile  # noqa: E402
 from train.report.tournament import hold  # noqa: E402
 
 pytestmark = pytest.mark.xdist_group("ray")  # one cluster for all

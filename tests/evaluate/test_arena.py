@@ -13,8 +13,9 @@ from perudo_env.engine.actions import DUDO
 from perudo_env.policy import UniformPolicy
 from train.__main__ import main as command
 from train.core.rollout import play, rotations
-from train.evaluate.arena import Arena, measure
-from train.evaluate.standings import (
+from train.evaluate.statistics import ratio_estimate
+from train.evaluate.tournament.arena import Arena, measure
+from train.evaluate.tournament.standings import (
     deals_for,
     distinct,
     draw_lineups,
@@ -24,7 +25,6 @@ from train.evaluate.standings import (
     seat_sets,
     summarise,
 )
-from train.evaluate.statistics import ratio_estimate
 
 
 class Doubter:

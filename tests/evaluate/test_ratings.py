@@ -11,7 +11,7 @@ import pytest
 
 from train.__main__ import main as command
 from train.core.rollout import Played
-from train.evaluate.ratings import Ratings, _hunter, _log_likelihood, evidence, fit, rate, reaches
+from train.evaluate.tournament.ratings import Ratings, _hunter, _log_likelihood, evidence, fit, rate, reaches
 
 
 def games(lineups: object, places: object) -> Played:

@@ -6,9 +6,6 @@ import numpy as np
 import pytest
 
 from train.core.rollout import Played, rotations
-from train.evaluate.ratings import rate
-from train.evaluate.results import Cell, Work
-from train.evaluate.standings import summarise
 from train.evaluate.statistics import (
     Estimate,
     mean_estimate,
@@ -17,6 +14,9 @@ from train.evaluate.statistics import (
     ratio_estimate,
     share_estimate,
 )
+from train.evaluate.tournament.ratings import rate
+from train.evaluate.tournament.results import Cell, Work
+from train.evaluate.tournament.standings import summarise
 from train.report.tournament import Judged
 
 

@@ -17,7 +17,7 @@ from perudo_env.game.files import NotWrittenError, check_writable, read_json, re
 from tools import bench, scaling
 from train.__main__ import main as command
 from train.core.loop import Loop
-from train.evaluate.records import RecordsFile
+from train.evaluate.tournament.records import RecordsFile
 
 ROOT = Path(__file__).parents[2]
 POSITION = "classic 22344/13566 opener=0 5x4"

@@ -15,7 +15,7 @@ from perudo_env.engine.variant import Variant, parse_variant
 from perudo_env.policy import Policy
 from train.core.loop import Figures
 from train.core.sections import EvaluationSection
-from train.evaluate.standings import share_against
+from train.evaluate.tournament.standings import share_against
 from train.selfplay.checkpoint import starting_networks
 from train.selfplay.pool import check_agents
 from train.selfplay.trainer import SelfPlayTrainer

@@ -13,10 +13,10 @@ from rich.table import Table
 
 from perudo_env.game.files import check_writable, write_text
 from train.core.run import write_csv, write_png
-from train.evaluate.arena import Arena, measure
-from train.evaluate.ratings import Ratings
-from train.evaluate.standings import Result
 from train.evaluate.statistics import Estimate
+from train.evaluate.tournament.arena import Arena, measure
+from train.evaluate.tournament.ratings import Ratings
+from train.evaluate.tournament.standings import Result
 
 Matrix = Mapping[tuple[int, int], Estimate]
 

@@ -17,8 +17,8 @@ from perudo_env.game.files import check_writable, write_text
 from train.core.run import provenance
 from train.evaluate.benchmark import Benchmark, check, tasks_of
 from train.evaluate.benchmark_tasks import OPPONENTS, VERSION, run_tasks
-from train.evaluate.standings import distinct
 from train.evaluate.statistics import Estimate, mean_of
+from train.evaluate.tournament.standings import distinct
 from train.report import page
 from train.report.numbers_tables import NOT_KEPT, table
 

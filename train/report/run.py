@@ -28,9 +28,9 @@ from train.core.config import read_yaml
 from train.core.options import Seed
 from train.core.progress import progress
 from train.evaluate.habits import BLUFF, KINDS, Habits, habits
-from train.evaluate.ratings import Ratings, rate
-from train.evaluate.standings import deals_for, draw_lineups, play_deals
 from train.evaluate.statistics import Estimate
+from train.evaluate.tournament.ratings import Ratings, rate
+from train.evaluate.tournament.standings import deals_for, draw_lineups, play_deals
 from train.report import page
 from train.report.arena import points_text
 from train.report.curves import Curve, draw_curves, kinds_of, read_curves

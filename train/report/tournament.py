@@ -26,11 +26,11 @@ from train.core.config import load_config
 from train.core.options import Out, Smoke, Where, Workers
 from train.core.rollout import Played
 from train.core.run import write_png
-from train.evaluate.ratings import Ratings, rate
-from train.evaluate.results import Cell, ResultsFile, Work
-from train.evaluate.standings import Result, per_deal, summarise
 from train.evaluate.statistics import Estimate, mean_of, ratio_estimate
-from train.evaluate.tournament import RESULTS, SMOKE, League, play
+from train.evaluate.tournament.ratings import Ratings, rate
+from train.evaluate.tournament.results import Cell, ResultsFile, Work
+from train.evaluate.tournament.schedule import RESULTS, SMOKE, League, play
+from train.evaluate.tournament.standings import Result, per_deal, summarise
 from train.report import page
 
 PAGE = "page.html"

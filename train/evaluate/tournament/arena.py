@@ -33,11 +33,19 @@ from train.core.backends import BackendError
 from train.core.options import Seed, VariantOption, Where
 from train.core.progress import progress
 from train.core.rollout import CHUNK, Played, joined
-from train.evaluate.ratings import Ratings, rate
-from train.evaluate.records import RecordsFile
-from train.evaluate.standings import Result, deals_for, distinct, draw_lineups, one_seat, standing_of, summarise
 from train.evaluate.statistics import Estimate
-from train.evaluate.tasks import Task, cut, play_task
+from train.evaluate.tournament.ratings import Ratings, rate
+from train.evaluate.tournament.records import RecordsFile
+from train.evaluate.tournament.standings import (
+    Result,
+    deals_for,
+    distinct,
+    draw_lineups,
+    one_seat,
+    standing_of,
+    summarise,
+)
+from train.evaluate.tournament.tasks import Task, cut, play_task
 
 MOST_GAMES = 10**8  # their line-ups and dice are drawn before the first is played
 

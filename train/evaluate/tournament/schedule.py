@@ -16,9 +16,9 @@ from train.core.backends import Backend
 from train.core.config import NumTables, Seats, Section, Seed, VariantText
 from train.core.progress import progress
 from train.core.sources import PLAYED, digest, fingerprint, matching
-from train.evaluate.results import Cell, ResultsFile
-from train.evaluate.standings import draw_lineups
-from train.evaluate.tasks import Task, cut, play_task
+from train.evaluate.tournament.results import Cell, ResultsFile
+from train.evaluate.tournament.standings import draw_lineups
+from train.evaluate.tournament.tasks import Task, cut, play_task
 
 RESULTS = "results.sqlite"
 SMOKE = (
