@@ -69,8 +69,7 @@ def test_the_arena_gives_the_figures_of_one_process(cluster, tmp_path):
     for name, more in (("local", []), ("ray", ["--backend", "ray", "--address", cluster.address])):
         out = ["--out", str(tmp_path / name), "--records", str(tmp_path / f"{name}.jsonl")]
         assert command(["arena", *words, *out, *more]) == 0
-    for name in ("standings.csv", "pairs.csv", "rest.csv"):
-        assert (tmp_path / "local" / name).read_bytes() == (tmp_path / "ray" / name).read_bytes()
+    assert (tmp_path / "local" / "results.csv").read_bytes() == (tmp_path / "ray" / "results.csv").read_bytes()
     assert (tmp_path / "local.jsonl").read_bytes() == (tmp_path / "ray.jsonl").read_bytes()
     from tests.core.test_ray import refuse  # by the name that the workers find it under
 

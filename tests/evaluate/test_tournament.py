@@ -253,11 +253,11 @@ def test_the_page_is_whole_alone(whole, tmp_path):
     assert text.count("data:image/svg+xml") == 2
     with ResultsFile(whole / league.RESULTS) as results:
         judged = league_page.judge(results)
-        in_words = league_page.by_seats(results)
+        in_words = league_page.by_seats(results).markdown()
     rows = league_page.overall(judged, league_page.ratings(judged))
     for row in rows:
         assert f"<tr><td>{row.agent}</td><td>4</td>" in text
-        assert f">{row.relative}</span></td><td>{league_page.in_points(row.points)}</td>" in text
+        assert f">{row.relative}</td><td>{league_page.in_points(row.points)}</td>" in text
     assert np.mean([r.relative.value for r in rows]) == pytest.approx(1, abs=0.1)
     assert rows[-1].agent == "uniform"
     assert [line.split("`")[1] for line in in_words.splitlines()[2:]] == [row.agent for row in rows]

@@ -99,7 +99,7 @@ def test_a_disk_that_fills_up_ends_in_one_line_and_keeps_what_is_finished(
         assert not list(tmp_path.iterdir())
         assert command(["arena", *games]) == 2
         assert "arena.png cannot be written" in capsys.readouterr().err
-        assert sorted(p.name for p in run.iterdir()) == ["arena.json", "pairs.csv", "ratings.csv", "standings.csv"]
+        assert sorted(p.name for p in run.iterdir()) == ["arena.json", "results.csv"]
         assert command(["arena", *games, "--records", str(records)]) == 2
     kept = records.with_name("games.jsonl.unfinished")
     assert f"{kept} cannot be written (File too large); the first" in capsys.readouterr().err
