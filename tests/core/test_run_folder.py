@@ -265,5 +265,5 @@ def test_a_first_update_without_a_transition_waits(tmp_path: Path) -> None:
         "learn.minibatch=4",
         "evaluation.every=10",
     )
-    config = load_config(nfsp.Config, CONFIGS / "nfsp.yaml", (*nfsp.SMOKE, *tiny))
+    config = load_config(nfsp.NFSPConfig, CONFIGS / "nfsp.yaml", (*nfsp.SMOKE, *tiny))
     assert nfsp.NFSP(config).step()["loss/q"] == 0

@@ -14,8 +14,7 @@ import pytest
 from train.core import sources
 from train.core.backends import Local
 from train.core.config import load_config
-from train.evaluate.tournament import schedule as league
-from train.evaluate.tournament import tasks
+from train.evaluate.tournament import schedule, tasks
 from train.evaluate.tournament.standings import draw_lineups
 from train.selfplay import ppo, rollouts
 from train.selfplay.options import SMOKE, Config
@@ -147,4 +146,6 @@ def test_it_names_the_versions_of_what_computes() -> None:
         f"numba {sys.modules['numba'].__version__}",
     ]
     assert f", torch {sys.modules['torch'].__version__}" in sources.fingerprint(LEARNING)
-    assert league.League(seats=(2,), games=1, task=1, seed=1).settings()["made by"] == sources.fingerprint(GAMES)
+    assert schedule.TournamentConfig(seats=(2,), games=1, task=1, seed=1).settings()["made by"] == sources.fingerprint(
+        GAMES
+    )

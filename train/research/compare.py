@@ -38,7 +38,7 @@ from train.solver.exact.rounds import RoundSolver
 CONFIGS = Path(__file__).parents[2] / "configs"
 
 
-class Config(Section):
+class CompareConfig(Section):
     """All of ``configs/compare.yaml``."""
 
     variant: VariantText = "joker:starting_dice=2"
@@ -91,14 +91,14 @@ _ROUND = "round={{variant: '{variant}', dice: {dice}}}"
 ENTRANTS = {
     "mmd": Entrant(options.Config, training.train_ppo, "mmd_round.yaml", _TABLES, options.SMOKE),
     "ppo": Entrant(options.Config, training.train_ppo, "mmd_round.yaml", _TABLES + "\nlearn.kl=0", options.SMOKE),
-    "nfsp": Entrant(nfsp.Config, nfsp.train, "nfsp.yaml", _ROUND, nfsp.SMOKE),
-    "deep_cfr": Entrant(deep_cfr.Config, deep_cfr.train, "deep_cfr.yaml", _ROUND, deep_cfr.SMOKE),
+    "nfsp": Entrant(nfsp.NFSPConfig, nfsp.train, "nfsp.yaml", _ROUND, nfsp.SMOKE),
+    "deep_cfr": Entrant(deep_cfr.DeepCFRConfig, deep_cfr.train, "deep_cfr.yaml", _ROUND, deep_cfr.SMOKE),
 }
 DCFR = "dcfr"  # has no seed: it samples nothing
 Point = tuple[str, str, int, int, float]  # algorithm, round, seed, decisions, NashConv
 
 
-def config_of(config: Config, name: str, dice: Sequence[int], seed: int, smoke: bool) -> Section:
+def config_of(config: CompareConfig, name: str, dice: Sequence[int], seed: int, smoke: bool) -> Section:
     """The configuration of one entrant on one round; raises ``ValueError`` where its overrides are none."""
     entrant = ENTRANTS[name]
     overrides = [
@@ -119,7 +119,7 @@ def run_entrant(
     return [(name, in_words(dice), seed, at, m.value) for at, m in points if m.name == "nash_conv"]
 
 
-def run_dcfr(config: Config, dice: Sequence[int], console: Console) -> list[Point]:
+def run_dcfr(config: CompareConfig, dice: Sequence[int], console: Console) -> list[Point]:
     """The tabular reference, judged after each doubling of its iterations."""
     pair = check_dice(dice)
     tree = PublicTree(as_variant(config.variant), pair)
@@ -188,7 +188,7 @@ def draw_comparison(path: Path, title: str, points: Sequence[Point], uniform: Ma
     write_png(path, figure, 130)
 
 
-def compare(config: Config, folder: Path, console: Console, smoke: bool) -> tuple[Path, Path]:
+def compare(config: CompareConfig, folder: Path, console: Console, smoke: bool) -> tuple[Path, Path]:
     """Run all, write the table and the figure; returns where they are."""
     known = [*ENTRANTS, DCFR]
     for key in (*config.algorithms, *(word.partition(" ")[0] for word in config.overrides)):
@@ -231,6 +231,8 @@ def compare(config: Config, folder: Path, console: Console, smoke: bool) -> tupl
 class CompareOptions(Training):
     """A comparison."""
 
+    keys = CompareConfig
+
     config: Positional[Path] = CONFIGS / "compare.yaml"
     """A YAML file."""
 
@@ -238,7 +240,7 @@ class CompareOptions(Training):
 def run(options: CompareOptions) -> None:
     """Compare the trainers by exact NashConv."""
     console, out = Console(), options.out or Path("runs/compare")
-    resolved = load_config(Config, options.config, (*(SMOKE if options.smoke else ()), *options.overrides))
+    resolved = load_config(CompareConfig, options.config, (*(SMOKE if options.smoke else ()), *options.overrides))
     table, figure = compare(resolved, out, console, options.smoke)
     console.print(last_points(read_points(table)).rich())
     console.print(f"{table}, {figure}; runs in {out}", highlight=False, soft_wrap=True)

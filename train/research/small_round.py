@@ -42,7 +42,7 @@ class SmallRoundSection(RoundSection):
     """The dice of seat 0, which opens, and of seat 1."""
 
 
-class JudgeSection(Section):
+class RoundEvaluationSection(Section):
     """When the exact NashConv of the average strategy is computed."""
 
     every: Count = 75_000
@@ -109,7 +109,7 @@ class RoundConfig(Section):
 
     round: SmallRoundSection = SmallRoundSection()
     learn: RoundLearnSection = RoundLearnSection()
-    evaluation: JudgeSection = JudgeSection()
+    evaluation: RoundEvaluationSection = RoundEvaluationSection()
     run: RunSection = RunSection()
 
 
