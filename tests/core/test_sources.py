@@ -15,7 +15,7 @@ from train.core import sources
 from train.core.backends import Local
 from train.core.config import load_config
 from train.evaluate.tournament import schedule, tasks
-from train.evaluate.tournament.standings import draw_lineups
+from train.evaluate.tournament.lineups import draw_lineups
 from train.selfplay import ppo, rollouts
 from train.selfplay.options import SMOKE, Config
 
@@ -69,7 +69,7 @@ def test_what_decides_changes_it_and_what_does_not_leaves_it(copy: Path) -> None
         **{f"train/selfplay/{name}.py": {LEARNING} for name in learners},
         **{
             f"train/{name}.py": {GAMES}
-            for name in ("core/rollout", "evaluate/tournament/tasks", "evaluate/tournament/standings")
+            for name in ("core/rollout", "evaluate/tournament/tasks", "evaluate/tournament/lineups")
         },
         "agents/checkpoints/solved/policy.json": BOTH,
         "agents/checkpoints/solved/weights.safetensors": BOTH,
@@ -78,7 +78,7 @@ def test_what_decides_changes_it_and_what_does_not_leaves_it(copy: Path) -> None
     for name in (
         "perudo_env/rulebook/texts.py", "perudo_env/game/clauses.py", "perudo_env/game/narration.py", "perudo_env/__init__.py",
         "perudo_env/locale/fr/LC_MESSAGES/perudo.po", "perudo_env/envs/vector.py", "agents/people/levels.py", "train/core/loop.py",
-        "train/selfplay/checkpoint.py", "train/evaluate/tournament/schedule.py", "train/evaluate/tournament/results.py", "train/report/tournament.py", "train/core/backends.py",
+        "train/selfplay/checkpoint.py", "train/evaluate/tournament/schedule.py", "train/evaluate/tournament/results.py", "train/evaluate/tournament/standings.py", "train/report/tournament.py", "train/core/backends.py",
         "agents/checkpoints/solved/README.md", "agents/checkpoints/solved/training.safetensors",
     ):  # fmt: skip
         expected[name] = NEITHER

@@ -33,18 +33,11 @@ from train.core.backends import BackendError
 from train.core.measured import Estimate, Measured, exact
 from train.core.options import Seed, VariantOption, Where
 from train.core.rollout import CHUNK, Played, joined
+from train.evaluate.tournament.lineups import deals_for, draw_lineups, one_seat
 from train.evaluate.tournament.ratings import Ratings, rate
 from train.evaluate.tournament.records import RecordsFile
 from train.evaluate.tournament.schedule import play_tasks
-from train.evaluate.tournament.standings import (
-    Result,
-    deals_for,
-    distinct,
-    draw_lineups,
-    one_seat,
-    standing_of,
-    summarise,
-)
+from train.evaluate.tournament.standings import Result, distinct, standing_of, summarise
 from train.evaluate.tournament.tasks import Task, cut
 
 MOST_GAMES = 10**8  # their line-ups and dice are drawn before the first is played

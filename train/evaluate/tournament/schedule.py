@@ -16,8 +16,8 @@ from train.core.backends import Backend
 from train.core.config import NumTables, Seats, Section, Seed, VariantText
 from train.core.progress import progress
 from train.core.sources import PLAYED, digest, fingerprint, matching
+from train.evaluate.tournament.lineups import draw_lineups
 from train.evaluate.tournament.results import Cell, ResultsFile
-from train.evaluate.tournament.standings import draw_lineups
 from train.evaluate.tournament.tasks import Finished, Task, cut, play_task
 
 RESULTS = "results.sqlite"
