@@ -24,7 +24,7 @@ from agents.core.switches import known_today
 from perudo_env.game.files import written
 from train.core.config import C, load_config
 from train.core.curve import COLUMNS, draw_curve, points_of
-from train.core.measured import Measured, measured_table
+from train.core.measured import Measured, in_a_line, measured_table
 from train.core.options import Training
 from train.core.progress import progress
 from train.core.run import open_run, read_csv, take_back, write_csv, write_png
@@ -253,10 +253,10 @@ class Loop:
         if judged:
             write_png(self.folder / "curve.png", draw_curve(points_of(self.curve.rows)), 130)
         speed = self.trainer.decisions / max(self.seconds, 1e-9)
-        words = ", ".join(f"{m.title} {m.value:.3f} ({m.where})" for m in judged)
         learnt = ", ".join(f"{name} {value:.3g}" for name, value in figures.items())
         self.console.print(
-            f"{self.trainer.decisions:>10,} decisions, {speed:,.0f} a second; {words}; {learnt}", highlight=False
+            f"{self.trainer.decisions:>10,} decisions, {speed:,.0f} a second; {in_a_line(judged)}; {learnt}",
+            highlight=False,
         )
 
     def _now(self) -> Figures:
