@@ -49,9 +49,9 @@ class DatasetOptions:
     agent: str | None = None
     """Keep this agent's decisions alone."""
     seats: int | None = None
-    """Write in the layout of so many seats (default: the first game's)."""
+    """Write in the layout of so many seats; by default the first game's."""
     max_quantity: int | None = None
-    """And of so high bids (default: the first game's)."""
+    """And of so high bids; by default the first game's."""
     skip_broken: bool = False
     """Leave unreadable lines out and say so, instead of stopping there."""
 
