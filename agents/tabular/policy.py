@@ -245,8 +245,8 @@ class TabularPolicy(SeatedPolicy):
     """Plays out of those ``tables`` that hold under its variant, wherever two living seats are at a position of one;
     elsewhere ``fallback``, made for the same table, decides.
 
-    A bid of more dice than are in play is doubted. Where the other's dice are hidden, a table is used only if there is
-    no other.
+    A bid of more dice than are in play is doubted. Where the observation does not hold the other's dice, a table is used
+    only if there is no other.
     """
 
     def __init__(

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, ClassVar
+from typing import Annotated, ClassVar, Literal
 
 from tyro.conf import Positional, arg
 
+from agents import BASELINES, HELD_OUT
 from train.core.backends import Backend, Name, open_backend
 from train.core.config import Section, describe
 
@@ -20,7 +21,17 @@ Workers = Annotated[
     int, arg(help="Processes of the local backend, or CPUs of a Ray started here; the results are the same.")
 ]
 VariantOption = Annotated[str, arg(help="A preset, with switches if need be: box:calza=anyone,starting_dice=3.")]
-AgentOption = Annotated[str, arg(help="A name, a checkpoint folder, or package.module:factory.")]
+MemoryOption = Annotated[
+    Literal["perfect", "none"],
+    arg(help="Whether agents are told dice counts that the variant hides, as who remembers every lost die knows them."),
+]
+AgentOption = Annotated[
+    str,
+    arg(
+        help=f"A baseline ({', '.join(BASELINES)}), a shipped checkpoint's name, a checkpoint folder, or "
+        f"package.module:factory; or a stranger, held out of all training ({', '.join(HELD_OUT)})."
+    ),
+]
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -31,7 +31,7 @@ from perudo_env.engine.variant import Variant, as_variant, parse_variant, table_
 from perudo_env.game.asking import ask_probs, places
 from perudo_env.policy import Policy, sample
 from train.core.measured import Estimate
-from train.core.options import AgentOption, Seed, VariantOption
+from train.core.options import AgentOption, MemoryOption, Seed, VariantOption
 from train.core.progress import progress
 from train.evaluate.statistics import mean_estimate
 
@@ -173,6 +173,8 @@ class LocalBestResponse:
     games: int = 2000
     """Deals; each is played once per seat of the responder and once by the agent alone."""
     seed: Seed = 0
+    memory: MemoryOption = "perfect"
+    """Of the agent; the responder knows all counts."""
     effort: Effort = field(default_factory=Effort)
 
     def table(self) -> RoundOrGame:
@@ -200,7 +202,7 @@ def describe(options: LocalBestResponse, table: RoundOrGame, gain: Gain) -> str:
 def run(options: LocalBestResponse) -> None:
     """Measure, and say what was found; raises ``ValueError`` for what cannot be played."""
     table = options.table()
-    policy = registry.make(options.agent, as_variant(table.variant), len(table.dice))
+    policy = registry.make(options.agent, as_variant(table.variant), len(table.dice), memory=options.memory)
     with progress("games", options.games * (len(table.dice) + 1)) as advance:
         gain = local_best_response(policy, table, options.games, options.seed, options.effort, advance)
     print(describe(options, table, gain))

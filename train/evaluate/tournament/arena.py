@@ -10,8 +10,8 @@ often and every choice of agents takes the seats left over in turn. Who sits nex
 ``--workers 2`` plays in two processes, ``--backend ray`` on the CPUs here or, with ``--address``, of a Ray cluster: the
 games are the same. ``--records FILE`` keeps every game as a line of JSON.
 
-An agent is a name (uniform, odds, ...), a checkpoint folder, or ``package.module:factory``. One named twice is two
-agents. Results: tables on the screen and, in the run folder, arena.json (what was run), results.csv (a measured value a row:
+An agent is a name (uniform, odds, ...), a checkpoint folder, or ``package.module:factory``; or a stranger, held out of
+all training (held_out:raiser, held_out:bully, ...; all in ``agents.HELD_OUT``). One named twice is two agents. Results: tables on the screen and, in the run folder, arena.json (what was run), results.csv (a measured value a row:
 name, value, low, high, table, agent, against) and arena.png.
 """
 
@@ -36,7 +36,7 @@ from perudo_env.policy import Policy
 from train.core.backends import BackendError
 from train.core.figures import heat, new_figure, reach
 from train.core.measured import Estimate, Measured, exact, write_measured
-from train.core.options import Seed, VariantOption, Where
+from train.core.options import MemoryOption, Seed, VariantOption, Where
 from train.core.rollout import CHUNK, Played, joined
 from train.core.run import write_png
 from train.evaluate.tournament.lineups import deals_for, draw_lineups, one_seat
@@ -74,6 +74,7 @@ class Arena(Where):
     """The run folder; by default runs/arena-VARIANT-SEATSseats-TIME."""
     records: Path | None = None
     """A file for every game played, a line of JSON each: variant, seats, agents, and a record that Game.replay reads."""
+    memory: MemoryOption = "perfect"
     chunk: int = CHUNK
     """Games that a worker plays side by side; part of what a seed means."""
 
@@ -96,7 +97,7 @@ class Arena(Where):
             )
         if self.chunk < 1:
             raise ValueError(f"chunk = {self.chunk} is not a number of games: use a whole number from 1")
-        return variant, [registry.make(name, variant, num_seats) for name in self.agents]
+        return variant, [registry.make(name, variant, num_seats, memory=self.memory) for name in self.agents]
 
 
 @dataclass(frozen=True)
@@ -147,10 +148,12 @@ Pairing = tuple[int, int] | None
 def _cells(arena: Arena, num_agents: int, deals: int) -> dict[Pairing, list[Task]]:
     variant, keep = str(parse_variant(arena.variant)), arena.records is not None
     lineups = draw_lineups(num_agents, arena.seats, deals, arena.seed)
-    cells: dict[Pairing, list[Task]] = {None: cut(variant, arena.agents, lineups, arena.seed, arena.chunk, keep)}
+    cells: dict[Pairing, list[Task]] = {
+        None: cut(variant, arena.agents, lineups, arena.seed, arena.chunk, keep, arena.memory)
+    }
     one = one_seat(deals, arena.seats)
     for a, b in permutations(range(num_agents), 2) if arena.rest else ():
-        cells[a, b] = cut(variant, (arena.agents[a], arena.agents[b]), one, arena.seed, arena.chunk, keep)
+        cells[a, b] = cut(variant, (arena.agents[a], arena.agents[b]), one, arena.seed, arena.chunk, keep, arena.memory)
     return cells
 
 
