@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import sys
 
-from agents.core.command import Command, Door
+from agents.core.command import Command
+from perudo_env.game.door import Door
 from train.core.tasks import BackendError
 
 main = Door(
@@ -31,7 +32,7 @@ main = Door(
             "ship-exact": Command("train.solver.exact.ship:run", "the tables that the exact agent ships with"),
         },
         "judge": {
-            "arena": Command("train.report.arena:run", "agents against each other at one table"),
+            "arena": Command("train.evaluate.tournament.arena:run", "agents against each other at one table"),
             "tournament": Command("train.report.tournament:run", "every agent at every table"),
             "exploitability": Command(
                 "train.evaluate.exploitability:run", "exact exploitability in small rounds and games"

@@ -10,16 +10,16 @@ import pytest
 
 from tests.helpers import train
 from train.core.config import Section, describe, load_config, options_of, read_yaml
-from train.evaluate import tournament as league
 from train.evaluate import training
 from train.evaluate.exploiter import Exploiter
+from train.evaluate.tournament import schedule
 from train.research import compare, deep_cfr, nfsp
 from train.selfplay import distil, options, sb3
 
 CONFIGS = Path(__file__).parents[2] / "configs"
 KINDS: dict[str, type[Section]] = {
-    "quickstart": sb3.Quickstart, "nfsp": nfsp.Config, "deep_cfr": deep_cfr.Config, "duel-distill": distil.Config,
-    "compare": compare.Config, "tournament": league.League,
+    "quickstart": sb3.Quickstart, "nfsp": nfsp.NFSPConfig, "deep_cfr": deep_cfr.DeepCFRConfig, "duel-distill": distil.Config,
+    "compare": compare.CompareConfig, "tournament": schedule.TournamentConfig,
 }  # fmt: skip
 NESTED = "[" * 5000
 
@@ -149,7 +149,7 @@ def test_what_is_right_stays_right() -> None:
     )  # fmt: skip
     assert config.learn.kl == 1e-3
     assert [str(v) for v, _ in options.kinds_of(config.tables)] == ["box"]
-    assert load_config(deep_cfr.Config, CONFIGS / "deep_cfr.yaml", ("learn.afresh=yes",)).learn.afresh is True
+    assert load_config(deep_cfr.DeepCFRConfig, CONFIGS / "deep_cfr.yaml", ("learn.afresh=yes",)).learn.afresh is True
 
 
 def test_a_smoke_run_leaves_what_its_user_gave(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
