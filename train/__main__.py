@@ -11,7 +11,7 @@ main = Door(
     "python -m train",
     {
         "train": {
-            "ppo": Command("train.evaluate.training:run_ppo", "self-play by PPO or magnetic mirror descent"),
+            "ppo": Command("train.evaluate.training:run_ppo", "self-play by PPO, with a magnet if wanted"),
             "sb3": Command("train.evaluate.training:run_sb3", "self-play by stable-baselines3's MaskablePPO"),
             "distil": Command("train.evaluate.training:run_distil", "a network taught what an agent knows"),
             "nfsp": Command("train.research.nfsp:run", "neural fictitious self-play on a small round"),

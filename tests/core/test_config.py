@@ -24,7 +24,7 @@ KINDS: dict[str, type[Section]] = {
 NESTED = "[" * 5000
 
 BAD = {
-    "mmd": {
+    "ppo": {
         "learn.kl=[": "cannot be read as YAML",
         "learn.kl=*x": "aliases",
         "learn.kl=&x 1": "aliases",
@@ -136,15 +136,15 @@ def test_every_wrong_file_is_told_in_a_line(tmp_path: Path) -> None:
         (b"play: 1\nplay: 2", "'play' is there twice (line 2)"), (b"a: !!python/object:os.system x", "tags"), (b"a:\n  b: [1,\n", "(line"),
     ):  # fmt: skip
         path.write_bytes(content)
-        said = refusal("mmd", path)
+        said = refusal("ppo", path)
         assert says in said
         assert said.startswith(str(path))
-    assert "more than" in refusal("mmd", Path("/dev/zero"))
+    assert "more than" in refusal("ppo", Path("/dev/zero"))
 
 
 def test_what_is_right_stays_right() -> None:
     config = load_config(
-        options.Config, CONFIGS / "mmd.yaml",
+        options.Config, CONFIGS / "ppo.yaml",
         ("learn.hidden=[]", "learn.kl=1e-3", "tables=[{variants: ['box:calza=anyone'], seats: [2], dice: [1, 5], calza: ['off']}]", "run.seed=0"),
     )  # fmt: skip
     assert config.learn.kl == 1e-3
@@ -159,7 +159,7 @@ def test_a_smoke_run_leaves_what_its_user_gave(tmp_path: Path, monkeypatch: pyte
     ):  # fmt: skip
         monkeypatch.setattr(module, function, lambda config, *_: found.append(config) or {})
     for command, name, override in (
-        ("ppo", "mmd", "play.tables=96"), ("nfsp", "nfsp", "learn.tables=96"), ("deep-cfr", "deep_cfr", "learn.walks=96"),
+        ("ppo", "ppo", "play.tables=96"), ("nfsp", "nfsp", "learn.tables=96"), ("deep-cfr", "deep_cfr", "learn.walks=96"),
         ("distil", "duel-distill", "play.tables=96"), ("sb3", "quickstart", "ppo.num_envs=96"),
     ):  # fmt: skip
         assert train(command, CONFIGS / f"{name}.yaml", override, out=tmp_path / name, smoke=True) == 0

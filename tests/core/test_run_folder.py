@@ -197,7 +197,7 @@ def test_a_trainer_that_diverges_says_so_and_leaves_no_checkpoint(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     for command, name, rates in (
-        ("ppo", "mmd", ("learn.learning_rate=1e12", "learn.final_learning_rate=1e12")), ("sb3", "quickstart", ("ppo.learning_rate=1e12",)),
+        ("ppo", "ppo", ("learn.learning_rate=1e12", "learn.final_learning_rate=1e12")), ("sb3", "quickstart", ("ppo.learning_rate=1e12",)),
     ):  # fmt: skip
         out = tmp_path / name
         assert train(command, CONFIGS / f"{name}.yaml", *rates, out=out, smoke=True) == 2
@@ -216,9 +216,9 @@ def test_what_would_fail_late_fails_at_once_and_leaves_no_folder(
 ) -> None:
     start = "run.start_from=nowhere.safetensors"
     for command, name, override, says in (
-        ("ppo", "mmd", "evaluation.baselines=[oddz]", "did you mean 'odds'"),
-        ("ppo", "mmd", "evaluation.rounds=[{variant: classic, dice: [5, 5]}]", "information states"),
-        ("ppo", "mmd", start, "nowhere.safetensors is not the state of a run"),
+        ("ppo", "ppo", "evaluation.baselines=[oddz]", "did you mean 'odds'"),
+        ("ppo", "ppo", "evaluation.rounds=[{variant: classic, dice: [5, 5]}]", "information states"),
+        ("ppo", "ppo", start, "nowhere.safetensors is not the state of a run"),
         ("nfsp", "nfsp", "round.variant=classic", "no single round that seat 0 opens"),
         ("sb3", "quickstart", "evaluation.baselines=[oddz]", "did you mean 'odds'"),
         ("sb3", "quickstart", "pool.scripted=[oddz]", "did you mean 'odds'"),
@@ -227,11 +227,11 @@ def test_what_would_fail_late_fails_at_once_and_leaves_no_folder(
         assert says in capsys.readouterr().err
         assert not (tmp_path / "run").exists()
     assert (
-        train("ppo", CONFIGS / "mmd.yaml", "pool.scripted=[oddz]", "pool.share=0.5", out=tmp_path / "run", smoke=True)
+        train("ppo", CONFIGS / "ppo.yaml", "pool.scripted=[oddz]", "pool.share=0.5", out=tmp_path / "run", smoke=True)
         == 2
     )
     (tmp_path / "mine").mkdir()
-    assert train("ppo", CONFIGS / "mmd.yaml", start, out=tmp_path / "mine", smoke=True) == 2
+    assert train("ppo", CONFIGS / "ppo.yaml", start, out=tmp_path / "mine", smoke=True) == 2
     assert (tmp_path / "mine").exists(), "a folder that was there before"
 
 

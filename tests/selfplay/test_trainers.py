@@ -37,17 +37,31 @@ class Kind(NamedTuple):
 
 
 TINY = "evaluation.every=100000"  # one point, at the end
-KINDS = {
-    # whole games of two tables, a pool: all that its state has to hold
-    "ppo": Kind(
-        CONFIGS / "mmd.yaml",
-        (
-            *options.SMOKE, TINY, "tables=[{variants: ['marquoir:starting_dice=2', classic], seats: [2, 3]}]", "play.tables=64",
-            "learn.hidden=[16]", "learn.critic_hidden=[16]", "play.groups_per_batch=2", "pool.share=0.5", "pool.scripted=[odds]",
-            "evaluation.rounds=[]", "evaluation.tables=[]",
-        ),
-        "classic", "learn.clip=wide", "learn.klip=1",
+# whole games of two tables, a pool: all that its state has to hold
+PPO = Kind(
+    CONFIGS / "ppo.yaml",
+    (
+        *options.SMOKE, TINY, "tables=[{variants: ['marquoir:starting_dice=2', classic], seats: [2, 3]}]", "play.tables=64",
+        "learn.hidden=[16]", "learn.critic_hidden=[16]", "play.groups_per_batch=2", "pool.share=0.5", "pool.scripted=[odds]",
+        "evaluation.rounds=[]", "evaluation.tables=[]",
     ),
+    "classic", "learn.clip=wide", "learn.klip=1",
+)  # fmt: skip
+
+
+def ppo_with(*switches: str) -> Kind:
+    """A variant of PPO."""
+    return PPO._replace(overrides=(*PPO.overrides, *switches))
+
+
+# a command, and of one with switches which
+KINDS = {
+    "ppo": PPO,
+    "ppo last": ppo_with("learn.magnet=last", "learn.kl=0.3", "learn.epochs=2"),
+    "ppo average": ppo_with("learn.magnet=average", "learn.kl=0.3", "run.precision=bfloat16"),
+    "ppo reference": ppo_with("learn.magnet=reference", "learn.kl=0.3", "learn.reference_every=300", "run.precision=float32"),
+    "ppo actions": ppo_with("learn.critic=action_values", "learn.uniform=0.1", "learn.epochs=2", "run.precision=float32"),
+    "ppo games": ppo_with("play.tables=8", "learn.critic=action_values", "play.unit=games", "run.precision=bfloat16"),
     "nfsp": Kind(
         CONFIGS / "nfsp.yaml", (*nfsp.SMOKE, TINY, "learn.hidden=[16]"), "joker:starting_dice=2",
         "learn.tables=2.5", "learn.reservior=3",
@@ -90,9 +104,14 @@ main()
 """
 
 
+def command_of(name: str) -> str:
+    """The command of a kind."""
+    return name.partition(" ")[0]
+
+
 def run(name: str, out: Path, *more: str) -> int:
     kind = KINDS[name]
-    return train(name, kind.config, *kind.overrides, *more, out=out)
+    return train(command_of(name), kind.config, *kind.overrides, *more, out=out)
 
 
 def rows_of(path: Path) -> list[dict[str, str]]:
@@ -135,7 +154,7 @@ def test_a_small_run_writes_all_it_promises(name: str, finished: Callable[[str],
 def test_killed_and_gone_on_with_is_as_never_killed(name: str, finished: Callable[[str], Path], tmp_path: Path) -> None:
     """stable-baselines3 1277: resuming restarted counters and lost the generator."""
     whole, kind, out = finished(name), KINDS[name], tmp_path / "run"
-    words = [sys.executable, "-c", KILLED, name, str(kind.config), *kind.overrides, "--out", str(out)]
+    words = [sys.executable, "-c", KILLED, command_of(name), str(kind.config), *kind.overrides, "--out", str(out)]
     killed = subprocess.run(words, cwd=ROOT, capture_output=True, text=True, check=False)
     assert killed.returncode == -signal.SIGKILL, killed.stderr
     assert 3 <= len(rows_of(out / "metrics.csv")) < len(rows_of(whole / "metrics.csv"))
@@ -226,7 +245,7 @@ def test_mirror_descent_learns_a_tiny_round(tmp_path: Path) -> None:
         "learn.total_decisions=30000", "evaluation.every=1000000", "learn.hidden=[64]", "learn.critic_hidden=[64]",
         "play.tables=128", "learn.minibatch=256", "learn.epochs=4", "run.precision=float32",
     )  # fmt: skip
-    assert train("ppo", CONFIGS / "mmd_round.yaml", *overrides, out=tmp_path / "run") == 0
+    assert train("ppo", CONFIGS / "ppo_round.yaml", *overrides, out=tmp_path / "run") == 0
     point = rows_of(tmp_path / "run" / "curve.csv")[-1]
     assert 0 <= float(point[f"nash_conv/{tiny} 1v1"]) < 0.3
 

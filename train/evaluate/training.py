@@ -32,9 +32,9 @@ from train.selfplay.pool import check_agents
 
 @dataclass(frozen=True)
 class PpoOptions(Training, Where):
-    """A run of PPO or magnetic mirror descent; for ``--workers`` see ``play.parts``."""
+    """A run of PPO, whose magnet and critic are switches; for ``--workers`` see ``play.parts``."""
 
-    config: Positional[Path] = Path("configs/mmd.yaml")
+    config: Positional[Path] = Path("configs/ppo.yaml")
     """A YAML file."""
 
 
@@ -59,7 +59,7 @@ def train_ppo(config: options.Config, folder: Path, console: Console, backend: B
     trainer = ppo.PPO(config, backend)
     final = judged_run(trainer, folder, console)
     write_checkpoint(
-        folder / "checkpoint", trainer, "PPO and magnetic mirror descent", "python -m train ppo", kinds_of(config.tables),
+        folder / "checkpoint", trainer, ppo.title_of(config.learn), "python -m train ppo", kinds_of(config.tables),
         final, trainer.pool.hashes, networks=trainer.training_arrays(),
     )  # fmt: skip
     return final
@@ -105,7 +105,7 @@ def train_sb3(config: sb3.Quickstart, folder: Path, console: Console) -> Figures
 
 
 def run_ppo(command: PpoOptions) -> None:
-    """Train by PPO or magnetic mirror descent."""
+    """Train by PPO."""
 
     def train_there(resolved: options.Config, folder: Path, console: Console) -> Figures:
         with command.open_backend() as remote:

@@ -2,7 +2,7 @@
 
     python -m train compare configs/compare.yaml seeds=[1,2,3] --out runs/compare
 
-A decision is one that a learning seat takes (mmd, ppo, nfsp), one met on a walk (deep_cfr), or an information state
+A decision is one that a learning seat takes (ppo, nfsp), one met on a walk (deep_cfr), or an information state
 touched by a walk of the whole tree (dcfr: all of both seats, twice an iteration). The same command goes on after a kill.
 """
 
@@ -45,7 +45,7 @@ class Config(Section):
     """Dice of seat 0 and seat 1."""
     seeds: tuple[Seed, ...] = Field(default=(1, 2, 3), min_length=1)
     """Each trainer runs once per seed."""
-    algorithms: tuple[str, ...] = Field(default=("mmd", "ppo", "nfsp", "deep_cfr", "dcfr"), min_length=1)
+    algorithms: tuple[str, ...] = Field(default=("ppo", "ppo_last", "nfsp", "deep_cfr", "dcfr"), min_length=1)
     """Those to run."""
     decisions: Count = 300_000
     """Decisions of each trainer."""
@@ -87,8 +87,10 @@ class Entrant:
 _TABLES = "tables=[{{variants: ['{variant}'], seats: [2], dice: {dice}}}]\nevaluation.rounds=[{{variant: '{variant}', dice: {dice}}}]"
 _ROUND = "round={{variant: '{variant}', dice: {dice}}}"
 ENTRANTS = {
-    "mmd": Entrant(options.Config, training.train_ppo, "mmd_round.yaml", _TABLES, options.SMOKE),
-    "ppo": Entrant(options.Config, training.train_ppo, "mmd_round.yaml", _TABLES + "\nlearn.kl=0", options.SMOKE),
+    "ppo_last": Entrant(options.Config, training.train_ppo, "ppo_round.yaml", _TABLES, options.SMOKE),
+    "ppo": Entrant(
+        options.Config, training.train_ppo, "ppo_round.yaml", _TABLES + "\nlearn.magnet=none\nlearn.kl=0", options.SMOKE
+    ),
     "nfsp": Entrant(nfsp.Config, nfsp.train, "nfsp.yaml", _ROUND, nfsp.SMOKE),
     "deep_cfr": Entrant(deep_cfr.Config, deep_cfr.train, "deep_cfr.yaml", _ROUND, deep_cfr.SMOKE),
 }

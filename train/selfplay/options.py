@@ -74,20 +74,44 @@ class PlaySection(Section):
 
 
 class LearnSection(NetworkSection):
-    """PPO, or with ``kl`` above 0 magnetic mirror descent."""
+    """PPO (Schulman et al. 2017), with a magnet that the policy is drawn to, if wanted."""
 
+    magnet: Literal["none", "last", "average", "reference"] = "none"
+    """What KL(policy || magnet), weighted by kl, draws to: none (PPO); last, the policy that played the batch: with the entropy bonus
+    the step of magnetic mirror descent (Sokota et al. 2023, arXiv 2206.05825); average, the averaged weights (EMAgnet, Maidment et
+    al. 2026, arXiv 2606.23995); reference, a copy made every reference_every decisions (NashPG, Yu et al. 2025, arXiv 2510.18183)."""
+    kl: Weight = 0.0
+    """Weight of the magnet, like 0.3; 0 without one."""
+    reference_every: Count = 500_000
+    """Decisions after which the reference is made anew."""
+    critic: Literal["value", "action_values"] = "value"
+    """The critic, which sees all dice, tells: value, that of the state (GAE); action_values, that of each action, for Expected
+    SARSA(lambda) and the policy gradient over all actions (Fan and Farina 2026, arXiv 2605.19235)."""
     critic_hidden: Widths = (128, 128)
-    """Widths of the critic, which sees all dice."""
+    """Widths of the critic."""
+    uniform: Annotated[float, Field(ge=0, lt=1)] = 0.0
+    """Share of decisions drawn from all legal cells alike, so that the values of other actions are learnt; for action_values."""
     clip: Rate = 0.2
     """PPO's clip."""
-    kl: Weight = 0.0
-    """Weight of the distance to the last policy; 0: PPO."""
     entropy: Weight = 0.1
     """Weight of the entropy bonus at the start."""
     final_entropy: Weight = 0.02
     """Weight of the entropy bonus at the end."""
     gae_lambda: Share = 0.95
-    """Lambda of the generalised advantage (GAE)."""
+    """Lambda of the generalised advantage (GAE), or of Expected SARSA."""
+
+    @model_validator(mode="after")
+    def _fits(self) -> LearnSection:
+        """A magnet has a weight, and only one that is there."""
+        if (self.magnet == "none") != (self.kl == 0):
+            raise ValueError(
+                f"kl = {self.kl} with magnet = {self.magnet}: a magnet needs a weight above 0, and a weight a magnet"
+            )
+        if self.uniform > 0 and self.critic == "value":
+            raise ValueError(
+                f"uniform = {self.uniform} with critic = value: only action_values weigh what the policy did not choose"
+            )
+        return self
 
 
 class ValuesSection(Section):
