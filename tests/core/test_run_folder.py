@@ -196,10 +196,13 @@ def test_divergence_stops_a_run_and_is_never_saved(tmp_path: Path) -> None:
 def test_a_trainer_that_diverges_says_so_and_leaves_no_checkpoint(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
+    wild = "learn.learning_rate=1e12", "learn.final_learning_rate=1e12"
+    actions = "learn.critic=action_values", "learn.magnet=average", "learn.kl=0.3"
     for command, name, rates in (
-        ("ppo", "ppo", ("learn.learning_rate=1e12", "learn.final_learning_rate=1e12")), ("sb3", "quickstart", ("ppo.learning_rate=1e12",)),
+        ("ppo", "ppo", wild), ("ppo", "ppo", (*wild, *actions)), ("sb3", "quickstart", ("ppo.learning_rate=1e12",)),
+        ("distil", "duel-distill", (*wild, "teacher.agent=odds", "evaluation.rounds=[]")),
     ):  # fmt: skip
-        out = tmp_path / name
+        out = tmp_path / f"{name}-{len(rates)}"
         assert train(command, CONFIGS / f"{name}.yaml", *rates, out=out, smoke=True) == 2
         said = capsys.readouterr().err
         assert said.count("\n") == 1
