@@ -25,9 +25,9 @@ from perudo_env.game.files import check_writable, write_text
 from perudo_env.game.printing import printing
 from train.core.backends import Backend, BackendError, Name, open_backend
 from train.core.config import load_config
-from train.evaluate.results import Cell, ResultsFile
-from train.evaluate.standings import draw_lineups
-from train.evaluate.tasks import Finished, Task, cut, play_task
+from train.evaluate.tournament.results import Cell, ResultsFile
+from train.evaluate.tournament.standings import draw_lineups
+from train.evaluate.tournament.tasks import Finished, Task, cut, play_task
 from train.selfplay import ppo
 from train.selfplay.options import Config
 

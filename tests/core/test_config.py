@@ -10,9 +10,9 @@ import pytest
 
 from tests.helpers import train
 from train.core.config import Section, describe, load_config, options_of, read_yaml
-from train.evaluate import tournament as league
 from train.evaluate import training
 from train.evaluate.exploiter import Exploiter
+from train.evaluate.tournament import schedule as league
 from train.research import compare, deep_cfr, nfsp
 from train.selfplay import distil, options, sb3
 

@@ -12,14 +12,14 @@ ray = pytest.importorskip("ray", reason="pip install -e .[ray]")
 
 from ray.cluster_utils import Cluster  # noqa: E402 - only where Ray is
 
-from tests.evaluate.test_league import config, play, rows  # noqa: E402
+from tests.evaluate.test_tournament import config, play, rows  # noqa: E402
 from tests.selfplay.test_rollouts import figures, same, tiny  # noqa: E402
 from train.__main__ import main as command  # noqa: E402
 from train.core.backends import BackendError, Local  # noqa: E402
 from train.core.config import load_config  # noqa: E402
 from train.core.ray_backend import Ray  # noqa: E402
-from train.evaluate import tournament as league  # noqa: E402
-from train.evaluate.results import ResultsFile  # noqa: E402
+from train.evaluate.tournament import schedule as league  # noqa: E402
+from train.evaluate.tournament.results import ResultsFile  # noqa: E402
 from train.report.tournament import hold  # noqa: E402
 
 pytestmark = pytest.mark.xdist_group("ray")  # one cluster for all
@@ -69,8 +69,7 @@ def test_the_arena_gives_the_figures_of_one_process(cluster, tmp_path):
     for name, more in (("local", []), ("ray", ["--backend", "ray", "--address", cluster.address])):
         out = ["--out", str(tmp_path / name), "--records", str(tmp_path / f"{name}.jsonl")]
         assert command(["arena", *words, *out, *more]) == 0
-    for name in ("standings.csv", "pairs.csv", "rest.csv"):
-        assert (tmp_path / "local" / name).read_bytes() == (tmp_path / "ray" / name).read_bytes()
+    assert (tmp_path / "local" / "results.csv").read_bytes() == (tmp_path / "ray" / "results.csv").read_bytes()
     assert (tmp_path / "local.jsonl").read_bytes() == (tmp_path / "ray.jsonl").read_bytes()
     from tests.core.test_ray import refuse  # by the name that the workers find it under
 

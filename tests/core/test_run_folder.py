@@ -13,10 +13,11 @@ from rich.console import Console
 
 from tests.helpers import train
 from train.core.config import Section, load_config
+from train.core.curve import read_curve
 from train.core.loop import STATE, DivergenceError, Figures, Loop
+from train.core.measured import Measured, exact
 from train.core.run import open_run, read_csv
 from train.core.state import Arrays
-from train.report.curves import read_curves
 from train.research import nfsp
 
 CONFIGS = Path(__file__).parents[2] / "configs"
@@ -60,8 +61,11 @@ class Walk:
 
 def loop(folder: Path, total: int, lost: Mapping[int, str] | None = None, judged: str = "score") -> Loop:
     """A loop that judges every 20 decisions and saves at every step."""
-    judge = lambda: {f"{judged}/odds": 0.5, f"{judged}/odds/low": 0.25, f"{judged}/odds/high": 0.75}  # noqa: E731
-    return Loop(Walk(lost), folder, total, judge, 20, 0, Console(quiet=True))
+    found = [
+        Measured(judged, 0.5, 0.25, 0.75, "classic, 2 seats", against="odds"),
+        exact("nash_conv", 0.5, "classic 1v1"),
+    ]
+    return Loop(Walk(lost), folder, total, lambda: found, 20, 0, Console(quiet=True))
 
 
 def contents(folder: Path) -> dict[str, bytes]:
@@ -155,16 +159,20 @@ def test_a_table_cut_anywhere_is_refused_and_all_kept_or_gone_on_with(tmp_path: 
             assert "\n" not in str(caught.value)
             assert contents(folder) == before
     (folder / "curve.csv").unlink()
-    assert loop(folder, 30).run()["score/odds"] == 0.5, "a run that was over is judged anew"
+    assert loop(folder, 30).run()[0].value == 0.5, "a run that was over is judged anew"
 
 
 def test_a_report_reads_what_is_whole_and_names_what_is_no_table(tmp_path: Path) -> None:
     loop(tmp_path, 40, judged="win_share").run()
-    assert len(read_curves(tmp_path)["win_share/odds"].values) == 2
+    curve = read_curve(tmp_path / "curve.csv")
+    assert [(decisions, m.name, m.value, m.against) for decisions, m in curve[:2]] == [
+        (20, "win_share", 0.5, "odds"), (20, "nash_conv", 0.5, ""),
+    ]  # fmt: skip
+    assert len(curve) == 4
     for content in (b"x" * 200_000, b"\xff"):
         (tmp_path / "curve.csv").write_bytes(content)
         with pytest.raises(ValueError, match=r"curve\.csv cannot be read as CSV"):
-            read_curves(tmp_path)
+            read_curve(tmp_path / "curve.csv")
 
 
 # ---------------------------------------------------------------------------------------------- divergence

@@ -17,6 +17,7 @@ from safetensors.numpy import load_file
 import agents
 import perudo_env as pe
 from tests.helpers import train
+from train.core.curve import read_curve
 from train.core.loop import STATE
 from train.core.state import load_state, save_state
 from train.research import deep_cfr, nfsp
@@ -246,8 +247,9 @@ def test_mirror_descent_learns_a_tiny_round(tmp_path: Path) -> None:
         "play.tables=128", "learn.minibatch=256", "learn.epochs=4", "run.precision=float32",
     )  # fmt: skip
     assert train("ppo", CONFIGS / "ppo_round.yaml", *overrides, out=tmp_path / "run") == 0
-    point = rows_of(tmp_path / "run" / "curve.csv")[-1]
-    assert 0 <= float(point[f"nash_conv/{tiny} 1v1"]) < 0.3
+    _, found = read_curve(tmp_path / "run" / "curve.csv")[-1]
+    assert (found.name, found.table) == ("nash_conv", f"{tiny} 1v1")
+    assert 0 <= found.value < 0.3
 
 
 def test_the_comparison_runs_all_and_goes_on(tmp_path: Path) -> None:

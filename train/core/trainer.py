@@ -13,7 +13,8 @@ from torch import Tensor, nn
 from torch.optim import Optimizer
 
 from perudo_env.engine.variant import is_whole
-from train.core.loop import Figures, Loop
+from train.core.loop import Figures, Judge, Loop
+from train.core.measured import Measured
 from train.core.sections import RunSection
 from train.core.state import (
     Arrays,
@@ -141,7 +142,7 @@ class NetworkTrainer:
         self.rng.bit_generator.state = about["rng"]
         load_torch_generator(arrays)
 
-    def train(self, folder: Path, judge: Callable[[], Figures], every: int, console: Console) -> Figures:
+    def train(self, folder: Path, judge: Judge, every: int, console: Console) -> list[Measured]:
         """Run to the end in ``folder``, going on from the state there, judged ``every`` so many decisions; returns the last
         evaluation."""
         return Loop(self, folder, self.total, judge, every, self.run.save_every, console).run()

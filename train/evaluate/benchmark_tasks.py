@@ -25,7 +25,7 @@ from perudo_env.policy import Policy, UniformPolicy
 from train.core.backends import open_backend
 from train.core.progress import progress
 from train.evaluate.exploitability import nash_conv
-from train.evaluate.standings import share_against
+from train.evaluate.tournament.standings import share_against
 from train.evaluate.watch import Guard
 
 VERSION = "perudo-bench v0"

@@ -30,9 +30,10 @@ from perudo_env.engine.rows import open_row
 from perudo_env.engine.variant import Variant, as_variant, parse_variant, table_size
 from perudo_env.game.asking import ask_probs, places
 from perudo_env.policy import Policy, sample
+from train.core.measured import Estimate
 from train.core.options import AgentOption, Seed, VariantOption
 from train.core.progress import progress
-from train.evaluate.statistics import Estimate, mean_estimate
+from train.evaluate.statistics import mean_estimate
 
 CHUNK = 512  # deals that are played side by side; part of what a seed means
 FloatArray = npt.NDArray[np.float64]

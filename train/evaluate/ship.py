@@ -14,15 +14,16 @@ from tyro.conf import Positional
 
 from agents.learned.neural import RelativePolicy
 from train.core.config import load_config
-from train.core.loop import STATE, print_figures, resume
-from train.evaluate.curve import judge_agent
+from train.core.loop import STATE, resume
+from train.core.measured import Measured, measured_table
+from train.evaluate.judge import judge_agent
 from train.selfplay.checkpoint import write_checkpoint
 from train.selfplay.options import Config, kinds_of
 from train.selfplay.ppo import PPO
 
 
-def ship(run: Path, to: Path, games: int, title: str) -> dict[str, float]:
-    """Measure the run's averaged network on ``games`` games a cell and write the folder ``to``; returns the figures.
+def ship(run: Path, to: Path, games: int, title: str) -> list[Measured]:
+    """Measure the run's averaged network on ``games`` games a cell and write the folder ``to``; returns what was measured.
 
     Raises ``ValueError`` for a folder that holds no run.
     """
@@ -55,5 +56,5 @@ class ShipOptions:
 def run(options: ShipOptions) -> None:
     """Measure what a run would play now, and write it as a checkpoint."""
     console = Console()
-    print_figures(console, ship(options.run, options.to, options.games, options.title))
+    console.print(measured_table(ship(options.run, options.to, options.games, options.title)).rich())
     console.print(f"written to {options.to}")

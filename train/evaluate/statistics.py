@@ -9,28 +9,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from math import inf, nan
 from statistics import NormalDist
-from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
+from train.core.measured import Estimate
+
 Bounds = tuple[float, float]
 ROUNDING = 1e-12  # samples that differ by less, against their size, agree
-
-
-class Estimate(NamedTuple):
-    """A measured value with its two-sided interval."""
-
-    value: float
-    low: float
-    high: float
-
-    def excludes(self, number: float) -> bool:
-        """Whether the interval does not hold ``number``."""
-        return not self.low <= number <= self.high
-
-    def __str__(self) -> str:
-        return f"{self.value:.3f} [{self.low:.3f}, {self.high:.3f}]"
 
 
 def normal_quantile(confidence: float) -> float:

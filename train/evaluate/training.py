@@ -19,11 +19,11 @@ from tyro.conf import Positional
 from agents.learned.neural import MLPPolicy
 from perudo_env.engine.variant import parse_variant
 from train.core.backends import Backend, BackendError
-from train.core.loop import Figures, run_command
+from train.core.loop import run_command
+from train.core.measured import Measured, write_measured
 from train.core.options import Training, Where
-from train.core.run import write_csv
 from train.core.sections import EvaluationSection, TableSection
-from train.evaluate.curve import check_evaluation, judge_agent, judged_run
+from train.evaluate.judge import check_evaluation, judge_agent, judged_run
 from train.selfplay import distil, options, ppo, sb3
 from train.selfplay.checkpoint import write_checkpoint
 from train.selfplay.options import kinds_of
@@ -51,7 +51,7 @@ class DistilOptions(Training):
     """A run of distilling; its configuration names the teacher."""
 
 
-def train_ppo(config: options.Config, folder: Path, console: Console, backend: Backend | None = None) -> Figures:
+def train_ppo(config: options.Config, folder: Path, console: Console, backend: Backend | None = None) -> list[Measured]:
     """Train in ``folder``, going on from the state there, with rollouts on a ``backend``; returns the last evaluation."""
     check_evaluation(config.evaluation)
     if config.pool.share > 0:
@@ -65,7 +65,7 @@ def train_ppo(config: options.Config, folder: Path, console: Console, backend: B
     return final
 
 
-def train_distil(config: distil.Config, folder: Path, console: Console) -> Figures:
+def train_distil(config: distil.Config, folder: Path, console: Console) -> list[Measured]:
     """Distil in ``folder``, going on from the state there; returns the last evaluation."""
     check_evaluation(config.evaluation)
     trainer = distil.Distiller(config)
@@ -75,14 +75,14 @@ def train_distil(config: distil.Config, folder: Path, console: Console) -> Figur
     return final
 
 
-def train_sb3(config: sb3.Quickstart, folder: Path, console: Console) -> Figures:
+def train_sb3(config: sb3.Quickstart, folder: Path, console: Console) -> list[Measured]:
     """Train in ``folder``, going on from the state there; returns the final win shares."""
     game, evaluation = config.game, config.evaluation
     variant = parse_variant(game.variant)
     check_agents(evaluation.baselines, [(variant, game.num_seats)])
     trainer = sb3.SB3(config)
 
-    def judge(games: int) -> Figures:
+    def judge(games: int) -> list[Measured]:
         table = TableSection(variant=game.variant, seats=game.num_seats)
         asked = EvaluationSection(
             every=evaluation.every, games=games, baselines=evaluation.baselines, tables=(table,), rounds=()
@@ -91,12 +91,7 @@ def train_sb3(config: sb3.Quickstart, folder: Path, console: Console) -> Figures
 
     trainer.train(folder, lambda: judge(evaluation.games), evaluation.every, console)
     final = judge(evaluation.final_games)
-    shares = {name.partition("/")[2]: name for name in final if name.count("/") == 1}
-    write_csv(
-        folder / "evaluation.csv",
-        ["against", "win_share", "low", "high"],
-        [[against, *(final[f"{name}{end}"] for end in ("", "/low", "/high"))] for against, name in shares.items()],
-    )
+    write_measured(folder / "evaluation.csv", final)
     write_checkpoint(
         folder / "checkpoint", trainer, "MaskablePPO", "python -m train sb3", [(variant, game.num_seats)],
         final, trainer.pool.hashes, inputs="observation",
@@ -107,7 +102,7 @@ def train_sb3(config: sb3.Quickstart, folder: Path, console: Console) -> Figures
 def run_ppo(command: PpoOptions) -> None:
     """Train by PPO."""
 
-    def train_there(resolved: options.Config, folder: Path, console: Console) -> Figures:
+    def train_there(resolved: options.Config, folder: Path, console: Console) -> list[Measured]:
         with command.open_backend() as remote:
             # all in this process: no need for plain data in between
             direct = command.backend == "local" and command.workers == resolved.play.parts == 1

@@ -8,7 +8,7 @@ touched by a walk of the whole tree (dcfr: all of both seats, twice an iteration
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -22,9 +22,11 @@ from perudo_env.engine.variant import as_variant, nearest, parse_variant
 from perudo_env.game.files import check_writable
 from perudo_env.policy import UniformPolicy
 from train.core.config import Count, Pair, Section, Seed, VariantText, load_config
+from train.core.curve import read_curve
 from train.core.options import Training
-from train.core.run import draw_comparison, open_run, read_csv, write_csv
+from train.core.run import open_run, read_csv, write_csv, write_png
 from train.core.sections import RoundSection
+from train.core.table import Code, Table
 from train.evaluate import training
 from train.evaluate.exploitability import nash_conv
 from train.research import deep_cfr, nfsp
@@ -115,9 +117,8 @@ def run_entrant(
     """Train one entrant on one round, and read its curve."""
     console.print(f"{name} {in_words(dice)} seed {seed}", highlight=False)
     ENTRANTS[name].train(resolved, open_run(name, resolved, folder, resume=True), console)
-    columns, rows = read_csv(folder / "curve.csv")
-    column = next(c for c in columns if c.startswith("nash_conv/"))
-    return [(name, in_words(dice), seed, int(r["decisions"]), float(r[column])) for r in rows]
+    points = read_curve(folder / "curve.csv")
+    return [(name, in_words(dice), seed, at, m.value) for at, m in points if m.name == "nash_conv"]
 
 
 def run_dcfr(config: Config, dice: Sequence[int], console: Console) -> list[Point]:
@@ -143,29 +144,21 @@ def in_words(dice: Sequence[int]) -> str:
     return "v".join(map(str, dice))
 
 
-def last_points(rows: Sequence[Point]) -> str:
-    """The last point of every curve as Markdown: the mean over seeds, and the lowest and highest where they differ."""
+def last_points(rows: Sequence[Point]) -> Table:
+    """The last point of every curve: the mean over seeds, and the lowest and highest where they differ."""
     rounds, names = (list(dict.fromkeys(r[k] for r in rows)) for k in (1, 0))
-    lines = [
-        "| | " + " | ".join(f"{r}, NashConv | decisions" for r in rounds) + " |",
-        "|---" * (1 + 2 * len(rounds)) + "|",
-    ]
+    lines = []
     for name in names:
-        cells = []
+        cells: list[object] = [Code(name)]
         for round_ in rounds:
             # rows of one seed are in the order of their decisions, so the last of each stays
-            last = list(
-                {seed: (decisions, found) for n, r, seed, decisions, found in rows if (n, r) == (name, round_)}.values()
-            )
-            found = [f for _, f in last]
+            last = {seed: (decisions, found) for n, r, seed, decisions, found in rows if (n, r) == (name, round_)}
+            decisions, found = zip(*last.values(), strict=True) if last else ((), ())
             spread = f" ({min(found):.3f} to {max(found):.3f})" if len(found) > 1 else ""
-            cells += (
-                [f"{sum(found) / len(found):.3f}{spread}", f"{sum(d for d, _ in last) / len(last):,.0f}"]
-                if last
-                else ["-", "-"]
-            )
-        lines.append(f"| `{name}` | " + " | ".join(cells) + " |")
-    return "\n".join(lines)
+            mean = f"{sum(found) / len(found):.3f}{spread}" if last else None
+            cells += [mean, f"{sum(decisions) / len(last):,.0f}" if last else None]
+        lines.append(cells)
+    return Table(("", *(head for r in rounds for head in (f"{r}, NashConv", "decisions"))), lines)
 
 
 def read_points(path: Path) -> list[Point]:
@@ -174,6 +167,27 @@ def read_points(path: Path) -> list[Point]:
         (r["algorithm"], r["round"], int(r["seed"]), int(r["decisions"]), float(r["nash_conv"]))
         for r in read_csv(path)[1]
     ]
+
+
+def draw_comparison(path: Path, title: str, points: Sequence[Point], uniform: Mapping[str, float]) -> None:
+    """NashConv over decisions, log-log, a panel per round and a line per algorithm and seed.
+
+    ``uniform`` is the NashConv of uniform play by round.
+    """
+    from matplotlib.figure import Figure
+
+    algorithms = list(dict.fromkeys(p[0] for p in points))
+    figure = Figure(figsize=(5 * len(uniform), 4.2), layout="constrained")
+    for axis, (round_, level) in zip(figure.subplots(1, len(uniform), squeeze=False)[0], uniform.items(), strict=True):
+        axis.axhline(level, color="grey", linewidth=0.8, linestyle="--", label="uniform")
+        for k, name in enumerate(algorithms):
+            for seed in dict.fromkeys(p[2] for p in points if p[:2] == (name, round_)):
+                line = [(p[3], p[4]) for p in points if p[:3] == (name, round_, seed)]
+                label = None if axis.lines and any(x.get_label() == name for x in axis.lines) else name
+                axis.plot(*zip(*line, strict=True), marker="o", markersize=3, color=f"C{k}", label=label)
+        axis.set(xscale="log", yscale="log", xlabel="decisions", ylabel="exact NashConv", title=f"{title}, {round_}")
+        axis.legend(fontsize=8)
+    write_png(path, figure, 130)
 
 
 def compare(config: Config, folder: Path, console: Console, smoke: bool) -> tuple[Path, Path]:
@@ -228,6 +242,5 @@ def run(options: CompareOptions) -> None:
     console, out = Console(), options.out or Path("runs/compare")
     resolved = load_config(Config, options.config, (*(SMOKE if options.smoke else ()), *options.overrides))
     table, figure = compare(resolved, out, console, options.smoke)
-    console.print(
-        f"{last_points(read_points(table))}\n{table}, {figure}; runs in {out}", highlight=False, soft_wrap=True
-    )
+    console.print(last_points(read_points(table)).rich())
+    console.print(f"{table}, {figure}; runs in {out}", highlight=False, soft_wrap=True)

@@ -26,6 +26,7 @@ from tyro.conf import Positional
 from perudo_env.policy import sample
 from train.core.config import Count, NumTables
 from train.core.loop import Figures, run_command
+from train.core.measured import Measured
 from train.core.options import Training
 from train.research.replay import ReplayBuffer
 from train.research.small_round import (
@@ -198,7 +199,7 @@ def cross_entropy(answers: Tensor, targets: Tensor, masks: Tensor) -> Tensor:
     return -(targets * log_probs(answers, log_sizes(masks))).sum(dim=1)
 
 
-def train(config: Config, folder: Path, console: Console) -> Figures:
+def train(config: Config, folder: Path, console: Console) -> list[Measured]:
     """Train in ``folder``, going on from the state there; returns the last evaluation."""
     return train_round(DeepCFR(config), folder, console, "Deep CFR", "python -m train deep-cfr")
 

@@ -26,6 +26,7 @@ from tyro.conf import Positional
 from perudo_env.policy import sample
 from train.core.config import Count, NumTables, Part, Rate, Share
 from train.core.loop import Figures, run_command
+from train.core.measured import Measured
 from train.core.options import Training
 from train.core.state import (
     Arrays,
@@ -216,7 +217,7 @@ class NFSP(RoundTrainer):
         return self.optimizer_step("policy", loss)
 
 
-def train(config: Config, folder: Path, console: Console) -> Figures:
+def train(config: Config, folder: Path, console: Console) -> list[Measured]:
     """Train in ``folder``, going on from the state there; returns the last evaluation."""
     return train_round(NFSP(config), folder, console, "Neural fictitious self-play", "python -m train nfsp")
 

@@ -20,7 +20,7 @@ from perudo_env.engine.batch import Batch
 from perudo_env.engine.observation import layout
 from perudo_env.engine.variant import parse_variant
 from train.core.config import Count, Pair, Rate, Section, VariantText, Widths
-from train.core.loop import Figures
+from train.core.measured import Measured, exact
 from train.core.sections import RoundSection, RunSection
 from train.core.state import Arrays
 from train.core.trainer import NetworkTrainer
@@ -66,7 +66,6 @@ class SmallRound:
         self.layout = layout(2, self.variant.max_quantity(2))
         self.num_inputs, self.num_actions = input_size(self.layout), num_actions(self.layout.max_quantity)
         self.width = self.layout.size + self.num_actions
-        self.name = f"nash_conv/{self.variant} {self.dice[0]}v{self.dice[1]}"
 
     def deal(self, count: int, rng: np.random.Generator) -> Batch:
         """``count`` new rounds."""
@@ -86,9 +85,10 @@ class SmallRound:
             network_inputs(np.ascontiguousarray(sights[:, : self.layout.size]), sight(self.variant, 2))
         )
 
-    def judge(self, weights: Mapping[str, npt.NDArray[Any]]) -> dict[str, float]:
-        """The exact NashConv of a network's softmax, by its name in ``curve.csv``."""
-        return {self.name: nash_conv(MLPPolicy(weights, self.variant, 2), self.variant, self.dice).nash_conv}
+    def judge(self, weights: Mapping[str, npt.NDArray[Any]]) -> list[Measured]:
+        """The exact NashConv of a network's softmax."""
+        found = nash_conv(MLPPolicy(weights, self.variant, 2), self.variant, self.dice)
+        return [exact("nash_conv", found.nash_conv, f"{self.variant} {self.dice[0]}v{self.dice[1]}")]
 
 
 class RoundLearnSection(Section):
@@ -129,7 +129,7 @@ class RoundTrainer(NetworkTrainer):
         return torch.from_numpy(self.game.masks(rows["sights"]).astype(np.float32))
 
 
-def train_round(trainer: RoundTrainer, folder: Path, console: Console, title: str, command: str) -> Figures:
+def train_round(trainer: RoundTrainer, folder: Path, console: Console, title: str, command: str) -> list[Measured]:
     """Train in ``folder``, going on from the state there, and write the checkpoint; returns the last evaluation. ``title``
     and ``command`` are for its card."""
     game = trainer.game

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 from agents.core.switches import known_to, known_today, widened
 from agents.learned import features
 from agents.learned.neural import save_policy
 from perudo_env.engine.variant import Variant
+from train.core.measured import Measured, measured_table
 from train.core.run import provenance
 from train.core.state import Arrays, load_state, save_state, weights_hash
 from train.core.trainer import NetworkTrainer
@@ -17,7 +18,7 @@ from train.selfplay import values
 
 def write_checkpoint(
     folder: Path, trainer: NetworkTrainer, title: str, command: str, kinds: Sequence[tuple[Variant, int]],
-    final: Mapping[str, float], snapshots: Sequence[str] = (), *, inputs: str = "relative", networks: Arrays | None = None,
+    final: Sequence[Measured], snapshots: Sequence[str] = (), *, inputs: str = "relative", networks: Arrays | None = None,
 ) -> None:  # fmt: skip
     """Write a trainer's checkpoint to ``folder`` with its card: how it was made and what was measured.
 
@@ -25,18 +26,15 @@ def write_checkpoint(
     """
     weights, seed, decisions = trainer.weights(), trainer.run.seed, trainer.decisions
     variants, seats = list(dict.fromkeys(v for v, _ in kinds)), sorted({n for _, n in kinds})
-    rows = [(k, v) for k, v in final.items() if k.count("/") == 1]
-    intervals = {k: f" [{final[k + '/low']:.3f}, {final[k + '/high']:.3f}]" for k, _ in rows if f"{k}/low" in final}
-    table = "\n".join(f"| {k} | {v:.3f}{intervals.get(k, '')} |" for k, v in rows)
     card = (
         f"# {title}\n\nTrained by `{command}` for {decisions:,} decisions of self-play, seed {seed}; the average "
         f"plays, and samples. Self-play by networks gives no bound on exploitability: where NashConv is listed, it was "
         f"computed exactly.\n\nPlays {', '.join(map(str, variants))} with {', '.join(map(str, seats))} seats.\n\n"
-        f"| measured at the end of training | value, 95% interval |\n|---|---|\n{table}\n"
+        f"Measured at the end of training:\n\n{measured_table(final).markdown()}\n"
     )
     made = {
         "trainer": command, "seed": seed, "decisions": decisions, **provenance(),
-        "weights_hash": weights_hash(weights), "snapshots": list(snapshots), "evaluation": dict(final),
+        "weights_hash": weights_hash(weights), "snapshots": list(snapshots), "evaluation": [m._asdict() for m in final],
     }  # fmt: skip
     save_policy(folder, weights, variants, seats, made, card, inputs=inputs)
     if networks is not None:

@@ -13,8 +13,9 @@ import numpy.typing as npt
 
 from perudo_env.engine.variant import Variant
 from perudo_env.policy import Policy
+from train.core.measured import Estimate
 from train.core.rollout import Played, SeatArray, play, rotations
-from train.evaluate.statistics import Estimate, ratio_estimate, share_estimate
+from train.evaluate.statistics import ratio_estimate, share_estimate
 
 
 @dataclass(frozen=True)

@@ -11,15 +11,15 @@ often and every choice of agents takes the seats left over in turn. Who sits nex
 games are the same. ``--records FILE`` keeps every game as a line of JSON.
 
 An agent is a name (uniform, odds, ...), a checkpoint folder, or ``package.module:factory``. One named twice is two
-agents. Results: tables on the screen and, in the run folder, arena.json (what was run), standings.csv, pairs.csv,
-ratings.csv, arena.png, and with ``--rest`` rest.csv.
+agents. Results: tables on the screen and, in the run folder, arena.json (what was run), results.csv (a measured value a row:
+name, value, low, high, table, agent, against) and arena.png.
 """
 
 from __future__ import annotations
 
-from contextlib import ExitStack
+from contextlib import nullcontext
 from dataclasses import dataclass
-from itertools import permutations
+from itertools import islice, permutations
 from pathlib import Path
 from typing import Annotated
 
@@ -30,14 +30,22 @@ import agents as registry
 from perudo_env.engine.variant import Variant, parse_variant, table_size
 from perudo_env.policy import Policy
 from train.core.backends import BackendError
+from train.core.measured import Estimate, Measured, exact
 from train.core.options import Seed, VariantOption, Where
-from train.core.progress import progress
 from train.core.rollout import CHUNK, Played, joined
-from train.evaluate.ratings import Ratings, rate
-from train.evaluate.records import RecordsFile
-from train.evaluate.standings import Result, deals_for, distinct, draw_lineups, one_seat, standing_of, summarise
-from train.evaluate.statistics import Estimate
-from train.evaluate.tasks import Task, cut, play_task
+from train.evaluate.tournament.ratings import Ratings, rate
+from train.evaluate.tournament.records import RecordsFile
+from train.evaluate.tournament.schedule import play_tasks
+from train.evaluate.tournament.standings import (
+    Result,
+    deals_for,
+    distinct,
+    draw_lineups,
+    one_seat,
+    standing_of,
+    summarise,
+)
+from train.evaluate.tournament.tasks import Task, cut
 
 MOST_GAMES = 10**8  # their line-ups and dice are drawn before the first is played
 
@@ -92,21 +100,35 @@ class Arena(Where):
 
 
 @dataclass(frozen=True)
-class Measured:
-    """What :func:`measure` found."""
+class Outcome:
+    """What the games of an arena say."""
 
     result: Result
     rest: dict[tuple[int, int], Estimate]
     ratings: Ratings | str | None  # in words why they could not be told; None for a single agent
 
+    def measured(self, table: str) -> list[Measured]:
+        """All of it as records; ``placed_before`` is of ``agent`` and ``against``, ``win_share_of_one`` of one seat against the rest."""
+        names, found = self.result.agents, []
+        for s in self.result.standings:
+            found.append(exact("seats_held", s.seats, table, s.agent))
+            found.append(Measured("win_share", *s.win_share, table, s.agent))
+            found.append(Measured("mean_place", *s.mean_place, table, s.agent))
+        for name, matrix in (("placed_before", self.result.pairs), ("win_share_of_one", self.rest)):
+            found += [Measured(name, *e, table, names[a], names[b]) for (a, b), e in matrix.items()]
+        if isinstance(self.ratings, Ratings):
+            pairs = zip(self.ratings.agents, self.ratings.points, strict=True)
+            found += [Measured("points", *points, table, name) for name, points in pairs]
+        return found
 
-def measure(arena: Arena, policies: list[Policy], console: Console) -> Measured:
+
+def measure(arena: Arena, policies: list[Policy], console: Console) -> Outcome:
     """Play all games of an arena whose agents are ``policies``."""
     names = distinct(arena.agents)
     games = _play(arena, _cells(arena, len(policies), deals_for(arena.games, arena.seats)), console)
     played = games.pop(None)
     rest = {pair: standing_of(0, "", cell).win_share for pair, cell in games.items() if pair is not None}
-    return Measured(summarise(names, played), rest, _ratings(arena, names, played))
+    return Outcome(summarise(names, played), rest, _ratings(arena, names, played))
 
 
 def _ratings(arena: Arena, names: list[str], played: Played) -> Ratings | str | None:
@@ -133,19 +155,15 @@ def _cells(arena: Arena, num_agents: int, deals: int) -> dict[Cell, list[Task]]:
 
 
 def _play(arena: Arena, cells: dict[Cell, list[Task]], console: Console) -> dict[Cell, Played]:
-    order = [(cell, i) for cell, tasks in cells.items() for i in range(len(tasks))]
-    tasks = [cells[cell][i] for cell, i in order]
-    finished: dict[tuple[Cell, int], Played] = {}
-    with ExitStack() as stack:
-        backend = stack.enter_context(arena.open_backend())
-        file = stack.enter_context(RecordsFile(arena.records)) if arena.records is not None else None
-        advance = stack.enter_context(progress("games", sum(len(task.seeds) for task in tasks), console))
+    tasks = [task for cell in cells.values() for task in cell]
+    finished: dict[int, Played] = {}
+    with RecordsFile(arena.records) if arena.records is not None else nullcontext() as file:
         try:
-            for number, done, _ in backend.run(play_task, tasks):
-                finished[order[number]] = done.played
+            for number, done, _ in play_tasks(tasks, arena.open_backend(), console):
+                finished[number] = done.played
                 if file is not None:
                     file.add(number, done.records)
-                advance(len(done.played.lineups))
         except BackendError as error:
             raise BackendError(f"{error}{file.kept() if file is not None else ''}") from error
-    return {cell: joined([finished[cell, i] for i in range(len(tasks))]) for cell, tasks in cells.items()}
+    in_order = iter([finished[number] for number in range(len(tasks))])
+    return {cell: joined(list(islice(in_order, len(mine)))) for cell, mine in cells.items()}

@@ -18,9 +18,9 @@ from train.__main__ import main as command
 from train.core import options
 from train.core.backends import BackendError, Local
 from train.core.config import load_config
-from train.evaluate import tournament as league
-from train.evaluate.arena import Arena, measure
-from train.evaluate.results import FORMAT, ResultsFile
+from train.evaluate.tournament import schedule as league
+from train.evaluate.tournament.arena import Arena, measure
+from train.evaluate.tournament.results import FORMAT, ResultsFile
 from train.report import tournament as league_page
 
 ROOT = Path(__file__).parents[2]
@@ -93,9 +93,9 @@ def test_killed_at_any_time_it_goes_on_to_the_same_results(tmp_path, monkeypatch
     """SIGKILL in the middle of a task, twice: finished tasks stay, none counts twice."""
     lives = tmp_path / "lives"
     monkeypatch.setenv("PERUDO_MORTAL", str(lives))
-    from tests.evaluate.test_league import Mortal  # by the name that the killed process finds it under
+    from tests.evaluate.test_tournament import Mortal  # by the name that the killed process finds it under
 
-    agents = ["odds", "uniform", "tests.evaluate.test_league:Mortal"]
+    agents = ["odds", "uniform", "tests.evaluate.test_tournament:Mortal"]
     lives.write_text("0 0")
     monkeypatch.setattr(Mortal, "calls", 0)
     assert play(tmp_path, "unharmed", agents=agents) == 0
@@ -253,11 +253,11 @@ def test_the_page_is_whole_alone(whole, tmp_path):
     assert text.count("data:image/svg+xml") == 2
     with ResultsFile(whole / league.RESULTS) as results:
         judged = league_page.judge(results)
-        in_words = league_page.by_seats(results)
+        in_words = league_page.by_seats(results).markdown()
     rows = league_page.overall(judged, league_page.ratings(judged))
     for row in rows:
         assert f"<tr><td>{row.agent}</td><td>4</td>" in text
-        assert f">{row.relative}</span></td><td>{league_page.in_points(row.points)}</td>" in text
+        assert f">{row.relative}</td><td>{league_page.in_points(row.points)}</td>" in text
     assert np.mean([r.relative.value for r in rows]) == pytest.approx(1, abs=0.1)
     assert rows[-1].agent == "uniform"
     assert [line.split("`")[1] for line in in_words.splitlines()[2:]] == [row.agent for row in rows]

@@ -1,4 +1,4 @@
-"""A learning curve's figures, win shares against baselines and exact NashConv of small rounds, and the run they judge."""
+"""The judge of a run: win shares against baselines and exact NashConv of small rounds, measured while a trainer learns."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from agents.learned.neural import RelativePolicy
 from agents.tabular.public_tree import PublicTree
 from perudo_env.engine.variant import Variant, parse_variant
 from perudo_env.policy import Policy
-from train.core.loop import Figures
+from train.core.measured import Measured, exact
 from train.core.sections import EvaluationSection
-from train.evaluate.standings import share_against
+from train.evaluate.tournament.standings import share_against
 from train.selfplay.checkpoint import starting_networks
 from train.selfplay.pool import check_agents
 from train.selfplay.trainer import SelfPlayTrainer
@@ -30,34 +30,34 @@ def check_evaluation(evaluation: EvaluationSection) -> None:
         refuse_large(PublicTree(parse_variant(round_.variant), check_dice(round_.dice)), MAX_STATES)
 
 
-def judge_agent(make: Callable[[Variant, int], Policy], evaluation: EvaluationSection, seed: int) -> dict[str, float]:
-    """Win shares against baselines with 95% intervals, and exact NashConv of small rounds, by the names of ``curve.csv``.
+def judge_agent(make: Callable[[Variant, int], Policy], evaluation: EvaluationSection, seed: int) -> list[Measured]:
+    """Win shares against baselines with 95% intervals, and exact NashConv of small rounds.
 
     ``make`` gives the agent for a table of so many seats.
     """
-    found = {}
+    found = []
     for round_ in evaluation.rounds:
         policy = make(parse_variant(round_.variant), 2)
-        name = f"nash_conv/{round_.variant} {'v'.join(map(str, round_.dice))}"
-        found[name] = nash_conv(policy, round_.variant, round_.dice).nash_conv
+        where = f"{round_.variant} {'v'.join(map(str, round_.dice))}"
+        found.append(exact("nash_conv", nash_conv(policy, round_.variant, round_.dice).nash_conv, where))
     for table in evaluation.tables:
         v = parse_variant(table.variant)
         policy = make(v, table.seats)
         for baseline in evaluation.baselines:
             opponent = registry.make(baseline, v, table.seats)
             share = share_against(policy, opponent, v, table.seats, evaluation.games, seed=seed)
-            name = f"win_share/{baseline} {table.variant} {table.seats}"
-            found |= {name: share.value, f"{name}/low": share.low, f"{name}/high": share.high}
+            where = f"{table.variant}, {table.seats} seats"
+            found.append(Measured("win_share", *share, where, against=baseline))
     return found
 
 
-def judged_run(trainer: SelfPlayTrainer, folder: Path, console: Console) -> Figures:
+def judged_run(trainer: SelfPlayTrainer, folder: Path, console: Console) -> list[Measured]:
     """Run a trainer of a network for every table to its end, judged on the way; returns the last evaluation."""
     config = trainer.config
     if config.run.start_from:
         trainer.start_from(starting_networks(Path(config.run.start_from)))
 
-    def judge() -> Figures:
+    def judge() -> list[Measured]:
         return judge_agent(partial(RelativePolicy, trainer.weights()), config.evaluation, config.run.seed)
 
     return trainer.train(folder, judge, config.evaluation.every, console)
