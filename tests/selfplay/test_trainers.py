@@ -152,7 +152,9 @@ def test_a_small_run_writes_all_it_promises(name: str, finished: Callable[[str],
 
 
 @each
-def test_killed_and_gone_on_with_is_as_never_killed(name: str, finished: Callable[[str], Path], tmp_path: Path) -> None:
+def test_killed_moved_and_gone_on_with_is_as_never_killed(
+    name: str, finished: Callable[[str], Path], tmp_path: Path
+) -> None:
     """stable-baselines3 1277: resuming restarted counters and lost the generator."""
     whole, kind, out = finished(name), KINDS[name], tmp_path / "run"
     words = [sys.executable, "-c", KILLED, command_of(name), str(kind.config), *kind.overrides, "--out", str(out)]
@@ -160,7 +162,8 @@ def test_killed_and_gone_on_with_is_as_never_killed(name: str, finished: Callabl
     assert killed.returncode == -signal.SIGKILL, killed.stderr
     assert 3 <= len(rows_of(out / "metrics.csv")) < len(rows_of(whole / "metrics.csv"))
     assert not (out / "checkpoint").exists()
-    assert run(name, out) == 0
+    out = out.rename(tmp_path / "moved")
+    assert train(command_of(name), out / "config.yaml", out=out) == 0
     assert rows_of(out / "metrics.csv") == rows_of(whole / "metrics.csv")
     assert rows_of(out / "curve.csv") == rows_of(whole / "curve.csv")
     weights, expected = (load_file(f / "checkpoint" / "weights.safetensors") for f in (out, whole))

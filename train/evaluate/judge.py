@@ -13,6 +13,7 @@ from agents.learned.neural import RelativePolicy
 from agents.tabular.public_tree import PublicTree
 from perudo_env.engine.variant import Variant, parse_variant
 from perudo_env.policy import Policy
+from train.core.loop import STATE
 from train.core.measured import Measured, exact
 from train.core.sections import EvaluationSection
 from train.evaluate.tournament.standings import share_against
@@ -54,7 +55,7 @@ def judge_agent(make: Callable[[Variant, int], Policy], evaluation: EvaluationSe
 def judged_run(trainer: SelfPlayTrainer, folder: Path, console: Console) -> list[Measured]:
     """Run a trainer of a network for every table to its end, judged on the way; returns the last evaluation."""
     config = trainer.config
-    if config.run.start_from:
+    if config.run.start_from and not (folder / STATE).exists():  # a run that goes on has all in its folder
         trainer.start_from(starting_networks(Path(config.run.start_from)))
 
     def judge() -> list[Measured]:
