@@ -62,6 +62,9 @@ KINDS = {
     "ppo average": ppo_with("learn.magnet=average", "learn.kl=0.3", "run.precision=bfloat16"),
     "ppo reference": ppo_with("learn.magnet=reference", "learn.kl=0.3", "learn.reference_every=300", "run.precision=float32"),
     "ppo actions": ppo_with("learn.critic=action_values", "learn.uniform=0.1", "learn.epochs=2", "run.precision=float32"),
+    "ppo best": ppo_with(
+        "evaluation.every=300", "evaluation.keep=best", "evaluation.baselines=[uniform]", "evaluation.tables=[{variant: classic, seats: 2}]"
+    ),
     "ppo games": ppo_with("play.tables=8", "learn.critic=action_values", "play.unit=games", "run.precision=bfloat16"),
     "nfsp": Kind(
         CONFIGS / "nfsp.yaml", (*nfsp.SMOKE, TINY, "learn.hidden=[16]"), "joker:starting_dice=2",

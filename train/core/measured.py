@@ -61,6 +61,20 @@ class Measured(NamedTuple):
         return f"{self.value:.4f}" if self.low == self.high else str(self.estimate)
 
 
+SCORED = "win_share", "nash_conv"
+
+
+def score(found: Sequence[Measured]) -> float | None:
+    """How good a point of a curve is: the mean of its win shares, or, where none was measured, minus its mean NashConv.
+
+    None where neither was.
+    """
+    shares, gains = ([m.value for m in found if m.name == name] for name in SCORED)
+    if shares:
+        return sum(shares) / len(shares)
+    return -sum(gains) / len(gains) if gains else None
+
+
 def exact(name: str, value: float, table: str, agent: str = "") -> Measured:
     """A value that is computed, not sampled."""
     return Measured(name, value, value, value, table, agent)

@@ -2,7 +2,13 @@
 
 from __future__ import annotations
 
+from typing import Annotated, Literal
+
+from pydantic import Field
+
 from train.core.config import Count, Pair, Part, Rate, Seats, Section, Seed, Threads, VariantText, Weight, Widths
+
+Keep = Literal["last", "best"]
 
 
 class TableSection(Section):
@@ -32,6 +38,10 @@ class EvaluationSection(Section):
     """Games per win share."""
     baselines: tuple[str, ...] = ("odds", "inference")
     """Agents against which win shares are measured."""
+    strangers: tuple[str, ...] = ()
+    """Agents that no training and no choice meets: their win shares stand beside those of the baselines, with the mean gap."""
+    response_decisions: Annotated[int, Field(ge=0, le=10**12)] = 0
+    """Decisions of a short best response, trained from the agent's own weights at each point; its gain is on the curve. 0: none."""
     tables: tuple[TableSection, ...] = (
         TableSection(variant="classic", seats=2),
         TableSection(variant="pascal", seats=2),
@@ -43,6 +53,9 @@ class EvaluationSection(Section):
         RoundSection(variant="pascal", dice=(1, 1)),
     )
     """Rounds whose exact NashConv is measured."""
+    keep: Keep = "last"
+    """The weights that are kept to play: the last, or those of the curve's best point: by the mean win share against the
+    baselines, or, where none is measured, the least mean NashConv."""
 
 
 class NetworkSection(Section):

@@ -14,8 +14,11 @@ from agents.tabular.public_tree import PublicTree
 from perudo_env.engine.variant import Variant, parse_variant
 from perudo_env.policy import Policy
 from train.core.loop import STATE
-from train.core.measured import Measured, exact
+from train.core.measured import Estimate, Measured, exact
 from train.core.sections import EvaluationSection
+from train.core.state import module_arrays, prefixed
+from train.evaluate.response import learned_responses
+from train.evaluate.statistics import difference, mean_of
 from train.evaluate.tournament.standings import share_against
 from train.selfplay.checkpoint import starting_networks
 from train.selfplay.pool import check_agents
@@ -26,13 +29,20 @@ from train.solver.exact.payoffs import check_dice
 
 def check_evaluation(evaluation: EvaluationSection) -> None:
     """Raise ``ValueError`` for what :func:`judge_agent` could not measure."""
-    check_agents(evaluation.baselines, [(parse_variant(t.variant), t.seats) for t in evaluation.tables])
+    if evaluation.keep == "best" and not evaluation.rounds and not (evaluation.tables and evaluation.baselines):
+        raise ValueError(
+            "evaluation.keep = best, and nothing is measured to choose by: give baselines and tables, or rounds"
+        )
+    check_agents(
+        (*evaluation.baselines, *evaluation.strangers), [(parse_variant(t.variant), t.seats) for t in evaluation.tables]
+    )
     for round_ in evaluation.rounds:
         refuse_large(PublicTree(parse_variant(round_.variant), check_dice(round_.dice)), MAX_STATES)
 
 
 def judge_agent(make: Callable[[Variant, int], Policy], evaluation: EvaluationSection, seed: int) -> list[Measured]:
-    """Win shares against baselines with 95% intervals, and exact NashConv of small rounds.
+    """Exact NashConv of small rounds, win shares against baselines with 95% intervals, and beside them those against strangers
+    with the mean gap between the two.
 
     ``make`` gives the agent for a table of so many seats.
     """
@@ -44,21 +54,31 @@ def judge_agent(make: Callable[[Variant, int], Policy], evaluation: EvaluationSe
     for table in evaluation.tables:
         v = parse_variant(table.variant)
         policy = make(v, table.seats)
-        for baseline in evaluation.baselines:
-            opponent = registry.make(baseline, v, table.seats)
-            share = share_against(policy, opponent, v, table.seats, evaluation.games, seed=seed)
-            where = f"{table.variant}, {table.seats} seats"
-            found.append(Measured("win_share", *share, where, against=baseline))
+        where = f"{table.variant}, {table.seats} seats"
+        shares: dict[str, list[Estimate]] = {}
+        for name, others in (("win_share", evaluation.baselines), ("stranger_share", evaluation.strangers)):
+            for other in others:
+                opponent = registry.make(other, v, table.seats)
+                share = share_against(policy, opponent, v, table.seats, evaluation.games, seed=seed)
+                found.append(Measured(name, *share, where, against=other))
+                shares.setdefault(name, []).append(share)
+        if len(shares) > 1:
+            found.append(Measured("stranger_gap", *difference(*map(mean_of, shares.values())), where))
     return found
 
 
 def judged_run(trainer: SelfPlayTrainer, folder: Path, console: Console) -> list[Measured]:
-    """Run a trainer of a network for every table to its end, judged on the way; returns the last evaluation."""
+    """Run a trainer of a network for every table to its end, judged on the way; returns what was measured of the weights kept."""
     config = trainer.config
     if config.run.start_from and not (folder / STATE).exists():  # a run that goes on has all in its folder
         trainer.start_from(starting_networks(Path(config.run.start_from)))
 
     def judge() -> list[Measured]:
-        return judge_agent(partial(RelativePolicy, trainer.weights()), config.evaluation, config.run.seed)
+        weights = trainer.weights()
+        found = judge_agent(partial(RelativePolicy, weights), config.evaluation, config.run.seed)
+        if config.evaluation.response_decisions:
+            networks = {n: module_arrays(network) for n, network in trainer.networks.items()}
+            found += learned_responses(config, weights, prefixed(networks))
+        return found
 
     return trainer.train(folder, judge, config.evaluation.every, console)

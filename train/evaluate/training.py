@@ -23,6 +23,7 @@ from train.core.loop import run_command
 from train.core.measured import Measured, write_measured
 from train.core.options import Training, Where
 from train.core.sections import EvaluationSection, TableSection
+from train.core.state import Arrays
 from train.evaluate.judge import check_evaluation, judge_agent, judged_run
 from train.selfplay import distil, options, ppo, sb3
 from train.selfplay.checkpoint import write_checkpoint
@@ -60,7 +61,7 @@ def train_ppo(config: options.Config, folder: Path, console: Console, backend: B
     final = judged_run(trainer, folder, console)
     write_checkpoint(
         folder / "checkpoint", trainer, ppo.title_of(config.learn), "python -m train ppo", kinds_of(config.tables),
-        final, trainer.pool.hashes, networks=trainer.training_arrays(),
+        final, trainer.pool.hashes, met=config.pool.met, networks=trainer.training_arrays(),
     )  # fmt: skip
     return final
 
@@ -82,19 +83,22 @@ def train_sb3(config: sb3.Quickstart, folder: Path, console: Console) -> list[Me
     check_agents(evaluation.baselines, [(variant, game.num_seats)])
     trainer = sb3.SB3(config)
 
-    def judge(games: int) -> list[Measured]:
+    def judge(games: int, weights: Arrays, seed: int) -> list[Measured]:
         table = TableSection(variant=game.variant, seats=game.num_seats)
         asked = EvaluationSection(
             every=evaluation.every, games=games, baselines=evaluation.baselines, tables=(table,), rounds=()
         )
-        return judge_agent(partial(MLPPolicy, trainer.weights()), asked, config.run.seed)
+        return judge_agent(partial(MLPPolicy, weights), asked, seed)
 
-    trainer.train(folder, lambda: judge(evaluation.games), evaluation.every, console)
-    final = judge(evaluation.final_games)
+    trainer.train(
+        folder, lambda: judge(evaluation.games, trainer.weights(), config.run.seed), evaluation.every, console
+    )
+    # other games than those of the curve, which may have chosen the weights
+    final = judge(evaluation.final_games, trainer.kept_weights(), config.run.seed + 1)
     write_measured(folder / "evaluation.csv", final)
     write_checkpoint(
         folder / "checkpoint", trainer, "MaskablePPO", "python -m train sb3", [(variant, game.num_seats)],
-        final, trainer.pool.hashes, inputs="observation",
+        final, trainer.pool.hashes, inputs="observation", met=config.pool.scripted,
     )  # fmt: skip
     return final
 

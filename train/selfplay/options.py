@@ -139,6 +139,11 @@ class MixedPoolSection(Section):
     scripted_share: Share = 0.2
     """How often one of them is drawn."""
 
+    @property
+    def met(self) -> tuple[str, ...]:
+        """The scripted agents that the learner meets."""
+        return self.scripted if self.share > 0 else ()
+
 
 class SelfPlayRunSection(RunSection):
     """The run."""

@@ -20,7 +20,7 @@ import torch
 from agents.learned import features
 from train.core.backends import Backend
 from train.core.loop import Figures
-from train.core.state import Arrays, load_module, module_arrays, with_prefix
+from train.core.state import Arrays, load_module, module_arrays, prefixed, with_prefix
 from train.selfplay import critic_features, rollouts
 from train.selfplay.collector import Decisions, Rounds
 from train.selfplay.critics import CRITICS, Estimates
@@ -210,6 +210,13 @@ class PPO(SelfPlayTrainer):
         super().start_from(arrays)
         load_module(self.magnet, module_arrays(self.actor))
 
+    def meet(self, weights: Arrays) -> None:
+        """Have a network of these weights as the one opponent of the pool, in all games from now on."""
+        self.pool.restore(with_prefix("0", weights), weights)
+        self._share_out_pool()
+        for tables in self.groups:
+            tables.deal(np.arange(tables.batch.num_games))
+
     def _restore_pool(self, arrays: Arrays) -> None:
         self.pool.restore(arrays, module_arrays(self.actor))
         self._share_out_pool()
@@ -217,4 +224,4 @@ class PPO(SelfPlayTrainer):
     def training_arrays(self) -> Arrays:
         """The weights of all networks, for another run to begin with."""
         networks = {"average": self.weights(), **{name: module_arrays(net) for name, net in self.networks.items()}}
-        return {key: array for name, arrays in networks.items() for key, array in with_prefix(name, arrays).items()}
+        return prefixed(networks)
