@@ -250,10 +250,15 @@ def test_the_comparison_reads_all_configurations_before_it_begins(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     for override, says in (
-        ("overrides={deep_cfr: [learn.walk=3]}", "learn.walk"), ("rounds=[[1, 1], [5, 5]]", "5 is not a number of dice"),
-        (f"table='{tmp_path}'", "cannot be written"), ("variant=classic", "no single round"),
+        ("overrides={deep_cfr: [learn.walk=3]}", "learn.walk"), (f"table='{tmp_path}'", "cannot be written"),
+        ("rounds=[{variant: 'joker:starting_dice=1', dice: [5, 5]}]", "5 is not a number of dice"),
+        ("rounds=[{variant: classic, dice: [1, 1]}]", "no single round"), ("trainers=[dcfr, nsfp]", "did you mean 'nfsp'"),
     ):  # fmt: skip
-        tiny = ("variant=joker:starting_dice=1,num_faces=3", "algorithms=[dcfr, deep_cfr]", "dcfr_iterations=1000000")
+        tiny = (
+            "rounds=[{variant: 'joker:starting_dice=1,num_faces=3', dice: [1, 1]}]",
+            "trainers=[dcfr, deep_cfr]",
+            "cpu_minutes=[1000]",
+        )
         assert train("compare", CONFIGS / "compare.yaml", *tiny, override, out=tmp_path / "run", smoke=True) == 2
         assert says in capsys.readouterr().err
         assert not list(tmp_path.glob("run/*-*"))
@@ -268,5 +273,5 @@ def test_a_first_update_without_a_transition_waits(tmp_path: Path) -> None:
         "learn.minibatch=4",
         "evaluation.every=10",
     )
-    config = load_config(nfsp.Config, CONFIGS / "nfsp.yaml", (*nfsp.SMOKE, *tiny))
+    config = load_config(nfsp.NFSPConfig, CONFIGS / "nfsp.yaml", (*nfsp.SMOKE, *tiny))
     assert nfsp.NFSP(config).step()["loss/q"] == 0

@@ -16,16 +16,8 @@ from train.core.measured import read_measured
 from train.core.rollout import play, rotations
 from train.evaluate.statistics import ratio_estimate
 from train.evaluate.tournament.arena import Arena, measure
-from train.evaluate.tournament.standings import (
-    deals_for,
-    distinct,
-    draw_lineups,
-    one_against_rest,
-    per_deal,
-    play_deals,
-    seat_sets,
-    summarise,
-)
+from train.evaluate.tournament.lineups import deals_for, draw_lineups, seat_sets
+from train.evaluate.tournament.standings import distinct, one_against_rest, per_deal, play_deals, summarise
 
 
 class Doubter:

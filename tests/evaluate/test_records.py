@@ -9,8 +9,8 @@ import perudo_env as pe
 from train.__main__ import main as command
 from train.core import options
 from train.core.backends import BackendError, Local
+from train.evaluate.tournament.lineups import draw_lineups, games_of
 from train.evaluate.tournament.records import RecordsFile
-from train.evaluate.tournament.standings import draw_lineups, games_of
 from train.evaluate.tournament.tasks import cut, play_task
 
 WORDS = [

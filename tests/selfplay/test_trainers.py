@@ -8,7 +8,7 @@ import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import pytest
@@ -20,7 +20,7 @@ from tests.helpers import train
 from train.core.curve import read_curve
 from train.core.loop import STATE
 from train.core.state import load_state, save_state
-from train.research import deep_cfr, nfsp
+from train.research import compare, deep_cfr, nfsp
 from train.selfplay import distil, options, sb3
 
 ROOT = Path(__file__).parents[2]
@@ -259,13 +259,40 @@ def test_mirror_descent_learns_a_tiny_round(tmp_path: Path) -> None:
 
 
 def test_the_comparison_runs_all_and_goes_on(tmp_path: Path) -> None:
-    overrides = ("variant=joker:starting_dice=1,num_faces=3", "algorithms=[deep_cfr, dcfr]")
+    """What is done is not done again, and what was killed goes on with the decisions that it was given."""
+    tiny = "rounds=[{variant: 'joker:starting_dice=1,num_faces=3', dice: [1, 1]}]"
+    overrides = tiny, "trainers=[deep_cfr, ppo_reference, recall_2, dcfr]"
     assert train("compare", CONFIGS / "compare.yaml", *overrides, out=tmp_path, smoke=True) == 0
-    table: list[dict[str, Any]] = rows_of(tmp_path / "compare.csv")
-    assert {row["algorithm"] for row in table} == {"deep_cfr", "dcfr"}
+    points = compare.read_points(tmp_path / "compare.csv")
+    assert list(dict.fromkeys(p.trainer for p in points)) == ["deep_cfr", "ppo_reference", "recall_2", "dcfr"]
     assert (tmp_path / "compare.png").stat().st_size > 0
-    before = (tmp_path / "compare.csv").read_bytes()
+    assert all(p.cpu_seconds > 0 and 0 <= p.nash_conv < 2 for p in points)
+    dcfr = [p.nash_conv for p in points if p.trainer == "dcfr"]
+    assert dcfr[-1] < 0.01
+    (killed,) = tmp_path.glob("ppo_reference-*")
+    for path in (tmp_path / "speeds.json", killed / STATE, killed / "curve.csv", killed / "metrics.csv"):
+        path.unlink()
+    before = points
     assert train("compare", CONFIGS / "compare.yaml", *overrides, out=tmp_path, smoke=True) == 0
-    assert (tmp_path / "compare.csv").read_bytes() == before
-    dcfr = [float(row["nash_conv"]) for row in table if row["algorithm"] == "dcfr"]
-    assert dcfr[-1] < dcfr[0]
+    again = compare.read_points(tmp_path / "compare.csv")
+    assert [p[:5] + p[6:] for p in again] == [p[:5] + p[6:] for p in before]
+    assert [p for p in again if p.trainer != "ppo_reference"] == [p for p in before if p.trainer != "ppo_reference"]
+
+
+@pytest.mark.parametrize("trainer", ["ppo", "nfsp", "deep_cfr", "recall_2", "dcfr"])
+def test_an_endgame_is_played_and_judged_with_the_bids_of_a_whole_game(tmp_path: Path, trainer: str) -> None:
+    tiny = "rounds=[{variant: 'classic:rounds=one,first_player=first_seat,num_faces=2,starting_dice=2', dice: [1, 1], endgame: true}]"
+    assert train("compare", CONFIGS / "compare.yaml", tiny, f"trainers=[{trainer}]", out=tmp_path, smoke=True) == 0
+    points = compare.read_points(tmp_path / "compare.csv")
+    assert points[-1].round.endswith("1v1, endgame")
+    assert 0 <= points[-1].nash_conv < (0.02 if trainer in ("recall_2", "dcfr") else 2)
+
+
+def test_the_ends_of_curves_are_told_with_their_spread_and_their_rise() -> None:
+    points = [
+        compare.Point("ppo", "r", 5.0, seed, step, 1.0, value)
+        for seed, curve in ((1, (0.5, 0.2, 0.3)), (2, (0.6, 0.4, 0.4)), (3, (0.9, 0.1, 0.9)))
+        for step, value in enumerate(curve)
+    ]
+    told = compare.last_points(points).markdown()
+    assert "| `ppo` | 0.400 (0.300 to 0.900) | 0.100 |" in told

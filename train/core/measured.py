@@ -94,6 +94,14 @@ def write_measured(path: Path, found: Iterable[Measured]) -> None:
     write_csv(path, Measured._fields, ([f"{x:.6f}" if isinstance(x, float) else x for x in row] for row in found))
 
 
+def in_a_line(found: Sequence[Measured]) -> str:
+    """Values without their intervals, by what was measured."""
+    names = dict.fromkeys(m.title for m in found)
+    return "; ".join(
+        f"{name} " + ", ".join(f"{m.value:.3f} ({m.where})" for m in found if m.title == name) for name in names
+    )
+
+
 def measured_table(found: Sequence[Measured], title: str = "") -> Table:
     """Records as a table for people, a row each."""
     return Table(("measured", "table", "value, 95% interval"), [(m.title, m.where, m) for m in found], title)

@@ -27,6 +27,13 @@ class RoundSection(Section):
     """A preset, or like box:calza=anyone."""
     dice: Pair
     """The dice of seat 0, which opens, and of seat 1."""
+    endgame: bool = False
+    """Whether it is the round as a whole game comes to it, with the bids of its starting dice."""
+
+    @property
+    def name(self) -> str:
+        """The round in words."""
+        return f"{self.variant} {'v'.join(map(str, self.dice))}{', endgame' if self.endgame else ''}"
 
 
 class EvaluationSection(Section):

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 import rich.table
+from rich.console import Group
 from rich.text import Text
 
 COLOURS = {"above": "green", "below": "red", "": ""}
@@ -53,15 +54,17 @@ class Table:
         rows = [row for row in self.rows if any(cell is not None for cell in row[1:])]
         return Table(self.columns, rows, self.title, self.note)
 
-    def rich(self) -> rich.table.Table:
-        """The table for the screen: what is judged above is green, below red."""
+    def rich(self) -> Group:
+        """The table for the screen, its title above it and its note below: what is judged above is green, below red."""
         shown = rich.table.Table(show_header=bool(self.columns))
-        shown.title, shown.caption = (Text(words) if words else None for words in (self.title, self.note))
         for column in self.columns or [""] * max(map(len, self.rows), default=0):
             shown.add_column(Text(column))
         for row in self.rows:
             shown.add_row(*(Text(text(cell), COLOURS[getattr(cell, "mark", "")]) for cell in row))
-        return shown
+        above, below = (
+            [Text(words, style)] if words else [] for words, style in ((self.title, "bold"), (self.note, "dim"))
+        )
+        return Group(*above, shown, *below)
 
     def markdown(self) -> str:
         """The table in Markdown, without its title and note."""

@@ -15,7 +15,7 @@ from perudo_env.engine.variant import Variant, parse_variant
 from perudo_env.policy import Policy
 from train.core.loop import STATE
 from train.core.measured import Estimate, Measured, exact
-from train.core.sections import EvaluationSection
+from train.core.sections import EvaluationSection, RoundSection
 from train.core.state import module_arrays, prefixed
 from train.evaluate.response import learned_responses
 from train.evaluate.statistics import difference, mean_of
@@ -37,7 +37,14 @@ def check_evaluation(evaluation: EvaluationSection) -> None:
         (*evaluation.baselines, *evaluation.strangers), [(parse_variant(t.variant), t.seats) for t in evaluation.tables]
     )
     for round_ in evaluation.rounds:
-        refuse_large(PublicTree(parse_variant(round_.variant), check_dice(round_.dice)), MAX_STATES)
+        refuse_large(tree_of(round_), MAX_STATES)
+
+
+def tree_of(round_: RoundSection) -> PublicTree:
+    """The public tree on which a round is judged."""
+    v = parse_variant(round_.variant)
+    total = v.total_at_start(2) if round_.endgame else None
+    return PublicTree(v, check_dice(round_.dice), total=total, sure_dudo=round_.endgame)
 
 
 def judge_agent(make: Callable[[Variant, int], Policy], evaluation: EvaluationSection, seed: int) -> list[Measured]:
@@ -49,8 +56,8 @@ def judge_agent(make: Callable[[Variant, int], Policy], evaluation: EvaluationSe
     found = []
     for round_ in evaluation.rounds:
         policy = make(parse_variant(round_.variant), 2)
-        where = f"{round_.variant} {'v'.join(map(str, round_.dice))}"
-        found.append(exact("nash_conv", nash_conv(policy, round_.variant, round_.dice).nash_conv, where))
+        gained = nash_conv(policy, round_.variant, round_.dice, endgame=round_.endgame)
+        found.append(exact("nash_conv", gained.nash_conv, round_.name))
     for table in evaluation.tables:
         v = parse_variant(table.variant)
         policy = make(v, table.seats)

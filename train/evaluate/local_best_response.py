@@ -40,7 +40,7 @@ FloatArray = npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True)
-class Table:
+class RoundOrGame:
     """What is played: one round that seat 0 opens, or a whole game."""
 
     variant: Variant
@@ -95,7 +95,7 @@ class Gain:
 
 def local_best_response(
     policy: Policy,
-    table: Table,
+    table: RoundOrGame,
     deals: int = 2000,
     seed: int = 0,
     effort: Effort | None = None,
@@ -175,12 +175,12 @@ class LocalBestResponse:
     seed: Seed = 0
     effort: Effort = field(default_factory=Effort)
 
-    def table(self) -> Table:
+    def table(self) -> RoundOrGame:
         """The table; raises ``ValueError`` for what cannot be played."""
-        return Table(parse_variant(self.variant), self.dice, self.palifico, self.match)
+        return RoundOrGame(parse_variant(self.variant), self.dice, self.palifico, self.match)
 
 
-def describe(options: LocalBestResponse, table: Table, gain: Gain) -> str:
+def describe(options: LocalBestResponse, table: RoundOrGame, gain: Gain) -> str:
     """The result in words."""
     what = "the whole game from" if table.match else "a palifico round of" if table.palifico else "a round of"
     lines = [

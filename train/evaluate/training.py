@@ -35,6 +35,8 @@ from train.selfplay.pool import check_agents
 class PpoOptions(Training, Where):
     """A run of PPO, whose magnet and critic are switches; for ``--workers`` see ``play.parts``."""
 
+    keys = options.Config
+
     config: Positional[Path] = Path("configs/ppo.yaml")
     """A YAML file."""
 
@@ -43,6 +45,8 @@ class PpoOptions(Training, Where):
 class Sb3Options(Training):
     """A run of MaskablePPO."""
 
+    keys = sb3.Quickstart
+
     config: Positional[Path] = Path("configs/quickstart.yaml")
     """A YAML file."""
 
@@ -50,6 +54,8 @@ class Sb3Options(Training):
 @dataclass(frozen=True)
 class DistilOptions(Training):
     """A run of distilling; its configuration names the teacher."""
+
+    keys = distil.Config
 
 
 def train_ppo(config: options.Config, folder: Path, console: Console, backend: Backend | None = None) -> list[Measured]:

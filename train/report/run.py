@@ -22,15 +22,13 @@ import agents as registry
 from agents.core.checkpoint import ABOUT, read_about
 from perudo_env.engine.variant import Variant, parse_variant
 from perudo_env.game.files import check_writable
-from perudo_env.policy import Policy
 from train.core.config import read_yaml
 from train.core.curve import Point, draw_curve, last_of, read_curve
 from train.core.options import Seed
-from train.core.progress import progress
 from train.core.table import Table
 from train.evaluate.habits import BLUFF, KINDS, Habits, habits
-from train.evaluate.tournament.ratings import Ratings, rate
-from train.evaluate.tournament.standings import deals_for, draw_lineups, play_deals
+from train.evaluate.tournament.arena import Arena, measure
+from train.evaluate.tournament.ratings import Ratings
 from train.report import page
 from train.report.figures import dots, new_figure, reach
 from train.report.standings import ranked, ratings_table
@@ -125,28 +123,18 @@ def _tables(about: dict[str, Any], most: int) -> list[tuple[Variant, int]]:
 
 
 def _judged(report: Report, checkpoint: Path, variant: Variant, seats: int, console: Console) -> list[page.Html]:
+    where, parts = f"{variant}, {seats} seats", []
+    if report.baselines:
+        arena = Arena(
+            (str(checkpoint), *report.baselines), str(variant), seats, report.games, report.seed,
+            anchor="odds" if "odds" in report.baselines else None,
+        )  # fmt: skip
+        rated = measure(arena, arena.checked()[1], console).ratings
+        told = ratings_parts(rated) if isinstance(rated, Ratings) else [page.paragraph(f"No ratings: {rated}.")]
+        parts = [page.heading(f"Ratings: {where}"), *told]
     agent = registry.load(checkpoint, variant, seats)
-    where = f"{variant}, {seats} seats"
-    parts = [page.heading(f"Ratings: {where}")]
-    names = ["this run", *report.baselines]
-    policies = [agent, *(registry.make(b, variant, seats) for b in report.baselines)]
-    if len(names) > 1:
-        parts += ratings_parts(_rated(names, policies, variant, seats, report, console))
-    parts += [
-        page.heading(f"Habits: {where}"),
-        *habits_parts(habits(agent, variant, seats, report.games, report.seed, bluff=report.bluff)),
-    ]
-    return parts
-
-
-def _rated(
-    names: Sequence[str], policies: Sequence[Policy], variant: Variant, seats: int, report: Report, console: Console
-) -> Ratings:
-    deals = deals_for(report.games, seats)
-    lineups = draw_lineups(len(policies), seats, deals, report.seed)
-    with progress(f"games of {variant}, {seats} seats", deals * seats, console) as advance:
-        played = play_deals(policies, lineups, variant, report.seed, advance)
-    return rate(names, [played], "odds" if "odds" in names else names[-1], seed=report.seed)
+    found = habits(agent, variant, seats, report.games, report.seed, bluff=report.bluff)
+    return [*parts, page.heading(f"Habits: {where}"), *habits_parts(found)]
 
 
 def ratings_parts(ratings: Ratings) -> list[page.Html]:

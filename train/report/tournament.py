@@ -24,14 +24,14 @@ from perudo_env.game.files import NotWrittenError, check_writable, make_folder
 from train.core.backends import Backend, BackendError
 from train.core.config import load_config
 from train.core.measured import Estimate
-from train.core.options import Out, Smoke, Where, Workers
+from train.core.options import Out, Training, Where, Workers
 from train.core.rollout import Played
 from train.core.run import write_png
 from train.core.table import Code, Judged, Table
 from train.evaluate.statistics import mean_of, ratio_estimate
 from train.evaluate.tournament.ratings import Ratings, rate
 from train.evaluate.tournament.results import Cell, ResultsFile, Work
-from train.evaluate.tournament.schedule import RESULTS, SMOKE, League, play
+from train.evaluate.tournament.schedule import RESULTS, SMOKE, TournamentConfig, play
 from train.evaluate.tournament.standings import Result, per_deal, summarise
 from train.report import page
 from train.report.figures import bars, heat, new_figure
@@ -201,43 +201,42 @@ def _heat(judged: Sequence[PlayedCell], agents: Sequence[str]) -> Any:
 
 
 @dataclass(frozen=True)
-class TournamentOptions(Where):
+class TournamentOptions(Training, Where):
     """A tournament's configuration and folder."""
+
+    keys = TournamentConfig
 
     config: Positional[Path] = Path("configs/tournament.yaml")
     """A YAML file."""
-    overrides: Positional[tuple[str, ...]] = ()
-    """Other values for its keys, like games=10000."""
     out: Out = Path("runs/tournament")
-    smoke: Smoke = False
     workers: Workers = 2
 
 
 def run(options: TournamentOptions) -> None:
     """Play what is not yet in the folder's results, and write its page; finished games are kept, whatever happens."""
     folder = options.out or Path("runs/tournament")
-    league = load_config(League, options.config, (*(SMOKE if options.smoke else ()), *options.overrides))
+    config = load_config(TournamentConfig, options.config, (*(SMOKE if options.smoke else ()), *options.overrides))
     kept = f"finished games are kept in {folder / RESULTS}"
     try:
-        hold(league, folder, options.open_backend(), Console())
+        hold(config, folder, options.open_backend(), Console())
     except BackendError as error:
         raise BackendError(f"{error}; {kept}") from error
     except KeyboardInterrupt as error:
         raise KeyboardInterrupt(f"{kept}, the same command goes on") from error
 
 
-def hold(league: League, folder: Path, backend: Backend, console: Console) -> None:
+def hold(config: TournamentConfig, folder: Path, backend: Backend, console: Console) -> None:
     """Play what is not yet in the folder's results, and write its page.
 
     Raises ``ValueError`` for what cannot be run or results that are not of this tournament, ``BackendError`` for workers
     that fail.
     """
-    cells = league.cells()
+    cells = config.cells()
     check_writable(folder / PAGE)
     make_folder(folder)
-    with ResultsFile(folder / RESULTS, league.settings()) as results:
+    with ResultsFile(folder / RESULTS, config.settings()) as results:
         try:
-            play(league, cells, results, backend, console)
+            play(config, cells, results, backend, console)
         except BaseException:
             # a stopped run shows what it has, if it can
             with suppress(NotWrittenError):

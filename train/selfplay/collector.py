@@ -39,18 +39,19 @@ class Tables:
     """``num_tables`` tables of one variant and size, with who sits where.
 
     ``any_dice`` is the share of games that begin with each seat's dice drawn from 1 to a full cup, so that every round
-    is met, unless ``dice`` fixes them. In a share ``pool_share`` of games one opponent of the pool holds some seats: all but
+    is met, unless ``dice`` fixes them; at an ``endgame`` of such dice the bids are those of a whole game. In a share ``pool_share`` of games one opponent of the pool holds some seats: all but
     one, or with ``many_learn`` each with an even chance, and at least one seat learns.
     """
 
     def __init__(
         self, variant: Variant, num_seats: int, num_tables: int, any_dice: float, rng: np.random.Generator, *,
-        pool_share: float = 0.0, many_learn: bool = False, dice: Sequence[int] | None = None,
+        pool_share: float = 0.0, many_learn: bool = False, dice: Sequence[int] | None = None, endgame: bool = False,
     ) -> None:  # fmt: skip
         self.variant, self.num_seats, self.rng = variant, num_seats, rng
         self.any_dice, self.pool_share, self.many_learn = any_dice, pool_share, many_learn
         self.fixed_dice = dice is not None
-        self.batch = Batch(variant, num_seats, num_tables, seed=0, dice=dice)
+        self.batch = Batch(variant, num_seats, num_tables, seed=0, dice=None if endgame else dice)
+        self.start = np.array(dice or self.batch.start, np.int8)
         self.lineups = np.zeros((num_tables, num_seats), np.int64)
         self.pool_weights: FloatArray = np.zeros(0)
 
@@ -58,7 +59,7 @@ class Tables:
         """Begin new games in ``rows``; each keeps the opponents it draws now to its end."""
         if not rows.size:
             return
-        dice = np.repeat(self.batch.start[None], rows.size, axis=0)
+        dice = np.repeat(self.start[None], rows.size, axis=0)
         if not self.fixed_dice:
             free = self.rng.random(rows.size) < self.any_dice
             dice[free] = self.rng.integers(1, self.variant.starting_dice + 1, (int(free.sum()), self.num_seats))

@@ -49,10 +49,14 @@ class TablesSection(Section):
     """1 to 6; []: as the variant has it."""
     dice: tuple[int, ...] = ()
     """The dice of each seat, the opener first, for single rounds of one split; []: as games bring them."""
+    endgame: bool = False
+    """Whether rounds of these dice have the bids of a whole game's starting dice."""
 
     @model_validator(mode="after")
     def _can_be(self) -> TablesSection:
         """Every combination is a table."""
+        if self.endgame and not self.dice:
+            raise ValueError("endgame: it takes dice, of a round late in the game")
         for v, seats in kinds_of([self]):
             starting_dice(v, seats, self.dice or None)
         return self
@@ -199,7 +203,10 @@ def empty_groups(
 ) -> list[Tables]:  # fmt: skip
     """The tables of a configuration before their first deal, or of the kinds of these ``numbers`` alone."""
     met: dict[str, Any] = {"pool_share": pool.share, "many_learn": pool.learners == "some"} if pool else {}
-    kinds = list(dict.fromkeys((*kind, s.dice) for s in sections for kind in kinds_of([s])))
+    kinds = list(dict.fromkeys((*kind, s.dice, s.endgame) for s in sections for kind in kinds_of([s])))
     each = max(1, play.tables // min(play.groups_per_batch, len(kinds)))
     chosen = kinds if numbers is None else [kinds[number] for number in numbers]
-    return [Tables(v, seats, each, play.any_dice, rng, dice=dice or None, **met) for v, seats, dice in chosen]
+    return [
+        Tables(v, seats, each, play.any_dice, rng, dice=dice or None, endgame=endgame, **met)
+        for v, seats, dice, endgame in chosen
+    ]

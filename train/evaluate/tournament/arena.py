@@ -33,18 +33,11 @@ from train.core.backends import BackendError
 from train.core.measured import Estimate, Measured, exact
 from train.core.options import Seed, VariantOption, Where
 from train.core.rollout import CHUNK, Played, joined
+from train.evaluate.tournament.lineups import deals_for, draw_lineups, one_seat
 from train.evaluate.tournament.ratings import Ratings, rate
 from train.evaluate.tournament.records import RecordsFile
 from train.evaluate.tournament.schedule import play_tasks
-from train.evaluate.tournament.standings import (
-    Result,
-    deals_for,
-    distinct,
-    draw_lineups,
-    one_seat,
-    standing_of,
-    summarise,
-)
+from train.evaluate.tournament.standings import Result, distinct, standing_of, summarise
 from train.evaluate.tournament.tasks import Task, cut
 
 MOST_GAMES = 10**8  # their line-ups and dice are drawn before the first is played
@@ -140,21 +133,21 @@ def _ratings(arena: Arena, names: list[str], played: Played) -> Ratings | str | 
         return str(error)
 
 
-Cell = tuple[int, int] | None
+Pairing = tuple[int, int] | None
 """A set of games: None is the tournament, (a, b) one seat of agent a against b."""
 
 
-def _cells(arena: Arena, num_agents: int, deals: int) -> dict[Cell, list[Task]]:
+def _cells(arena: Arena, num_agents: int, deals: int) -> dict[Pairing, list[Task]]:
     variant, keep = str(parse_variant(arena.variant)), arena.records is not None
     lineups = draw_lineups(num_agents, arena.seats, deals, arena.seed)
-    cells: dict[Cell, list[Task]] = {None: cut(variant, arena.agents, lineups, arena.seed, arena.chunk, keep)}
+    cells: dict[Pairing, list[Task]] = {None: cut(variant, arena.agents, lineups, arena.seed, arena.chunk, keep)}
     one = one_seat(deals, arena.seats)
     for a, b in permutations(range(num_agents), 2) if arena.rest else ():
         cells[a, b] = cut(variant, (arena.agents[a], arena.agents[b]), one, arena.seed, arena.chunk, keep)
     return cells
 
 
-def _play(arena: Arena, cells: dict[Cell, list[Task]], console: Console) -> dict[Cell, Played]:
+def _play(arena: Arena, cells: dict[Pairing, list[Task]], console: Console) -> dict[Pairing, Played]:
     tasks = [task for cell in cells.values() for task in cell]
     finished: dict[int, Played] = {}
     with RecordsFile(arena.records) if arena.records is not None else nullcontext() as file:

@@ -16,8 +16,8 @@ from train.core.backends import Backend
 from train.core.config import NumTables, Seats, Section, Seed, VariantText
 from train.core.progress import progress
 from train.core.sources import PLAYED, digest, fingerprint, matching
+from train.evaluate.tournament.lineups import draw_lineups
 from train.evaluate.tournament.results import Cell, ResultsFile
-from train.evaluate.tournament.standings import draw_lineups
 from train.evaluate.tournament.tasks import Finished, Task, cut, play_task
 
 RESULTS = "results.sqlite"
@@ -26,7 +26,7 @@ SMOKE = (
 )  # fmt: skip
 
 
-class League(Section):
+class TournamentConfig(Section):
     """A tournament."""
 
     agents: tuple[str, ...] = ()
@@ -78,7 +78,7 @@ class League(Section):
 
 
 @dataclass(frozen=True)
-class Part:
+class PlacedTask:
     """A task and where its games belong."""
 
     cell: int
@@ -86,10 +86,12 @@ class Part:
     task: Task
 
 
-def play(league: League, cells: list[Cell], results: ResultsFile, backend: Backend, console: Console) -> None:
+def play(config: TournamentConfig, cells: list[Cell], results: ResultsFile, backend: Backend, console: Console) -> None:
     """Play what ``results`` does not hold of the tournament's cells yet; ``BackendError`` for workers that fail."""
     parts = [
-        Part(results.enter(cell), number, task) for cell in cells for number, task in enumerate(league.tasks(cell))
+        PlacedTask(results.enter(cell), number, task)
+        for cell in cells
+        for number, task in enumerate(config.tasks(cell))
     ]
     known = {(cell, number) for cell in results.cells for number in results.finished(cell)}
     # the first task of every cell first: whoever looks early sees a little of everything

@@ -14,8 +14,8 @@ from perudo_env.engine.batch import Batch
 from perudo_env.engine.variant import parse_variant
 from perudo_env.policy import Policy
 from train.core.rollout import CHUNK, Played, SeatArray, play_batch
+from train.evaluate.tournament.lineups import games_of
 from train.evaluate.tournament.records import Trace, lines
-from train.evaluate.tournament.standings import games_of
 
 
 @dataclass(frozen=True)
