@@ -10,15 +10,19 @@ import numpy as np
 import pytest
 
 import agents
+import perudo_env as pe
 from tests.helpers import train
 from train.core.config import load_config
 from train.core.curve import Point, read_curve
 from train.core.measured import Estimate, Measured, score
 from train.core.sections import EvaluationSection, TableSection
 from train.core.trainer import BestWeights
+from train.evaluate.divergence import divergence
+from train.evaluate.exploitability import nash_conv
 from train.evaluate.judge import judge_agent
 from train.evaluate.response import learned_responses
 from train.evaluate.statistics import difference
+from train.selfplay import distil
 from train.selfplay.options import SMOKE, Config
 from train.selfplay.ppo import PPO
 
@@ -117,3 +121,55 @@ def test_a_response_finds_a_fault(tmp_path: Path) -> None:
     weights["layers.1.bias"][0] = -5.0  # Dudo
     (gain,) = learned_responses(config, weights, trainer.training_arrays())
     assert gain.low > 0.1
+
+
+def test_a_policy_diverges_from_itself_by_nothing_and_from_another_by_the_formula() -> None:
+    v = pe.variant("marquoir:starting_dice=2")
+    odds, uniform = agents.make("odds", v, 2), agents.make("uniform", v, 2)
+    assert divergence(odds, odds, v, 2, 20, 0).value == 0
+    assert divergence(uniform, odds, v, 2, 50, 0).value > 0.1
+    half = divergence(uniform, agents.make("mix:uniform=.5,odds=.5", v, 2), v, 2, 50, 0)
+    assert 0 < half.value < np.log(2), "half of the weight is everywhere"
+
+
+def test_positions_count_by_the_reach_of_the_teacher_in_the_seat_to_act() -> None:
+    """The importance of the own earlier actions: 1 before there are any, at most 1 / (1 - share) for each that the teacher wants."""
+    words = (
+        *distil.SMOKE,
+        "tables=[{variants: [joker], seats: [2]}]",
+        "learn.hidden=[4]",
+        "teacher.agent=odds",
+        "evaluation.rounds=[]",
+    )
+
+    def counts(*more: str) -> list[np.ndarray]:
+        config = load_config(distil.Config, CONFIG.parent / "duel-distill.yaml", (*words, *more))
+        trainer = distil.Distiller(config)
+        return [part[-1] for part in trainer._round(trainer.groups[0])]
+
+    own = counts("teacher.uniform=0")
+    assert all(part == pytest.approx(1) for part in own)
+    mixed = counts("teacher.uniform=0.5")
+    assert (mixed[0] == 1).all()
+    assert (mixed[1] == 1).all()  # the other seat's first decision
+    assert (mixed[2] <= 2).all()
+    assert (mixed[2] < 0.5).any(), "an own action that the teacher hardly takes"
+    assert all((part == 1).all() for part in counts("teacher.uniform=0.5", "teacher.by_reach=false"))
+
+
+def test_distil_tells_divergence_and_what_best_responses_gain_against_teacher_and_network(tmp_path: Path) -> None:
+    tiny = "joker:starting_dice=1,num_faces=2"
+    overrides = (
+        *distil.SMOKE, f"tables=[{{variants: ['{tiny}'], seats: [2]}}]", "learn.hidden=[16]", "teacher.agent='mix:uniform=.5,odds=.5'",
+        f"evaluation.tables=[{{variant: '{tiny}', seats: 2}}]", f"evaluation.rounds=[{{variant: '{tiny}', dice: [1, 1]}}]",
+        "evaluation.baselines=[]",
+    )  # fmt: skip
+    assert train("distil", CONFIG.parent / "duel-distill.yaml", *overrides, out=tmp_path / "run") == 0
+    curve = [m for _, m in read_curve(tmp_path / "run" / "curve.csv") if m.name == "divergence"]
+    assert len(curve) == 2
+    assert curve[1].value < curve[0].value
+    about = json.loads((tmp_path / "run" / "checkpoint" / "policy.json").read_text())
+    found = {m["name"]: m["value"] for m in about["evaluation"]}
+    mixed = agents.make("mix:uniform=.5,odds=.5", tiny, 2)
+    assert found["teacher_nash_conv"] == pytest.approx(nash_conv(mixed, tiny, (1, 1)).nash_conv)
+    assert found.keys() == {"nash_conv", "divergence", "teacher_nash_conv"}

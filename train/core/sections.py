@@ -19,6 +19,11 @@ class TableSection(Section):
     seats: Seats
     """2 to 8."""
 
+    @property
+    def name(self) -> str:
+        """The table in words."""
+        return f"{self.variant}, {self.seats} seats"
+
 
 class RoundSection(Section):
     """A round between two seats whose exact NashConv is measured."""

@@ -16,7 +16,7 @@ from perudo_env.policy import Policy
 from train.core.loop import STATE
 from train.core.measured import Estimate, Measured, exact
 from train.core.sections import EvaluationSection, RoundSection
-from train.core.state import module_arrays, prefixed
+from train.core.state import Arrays, module_arrays, prefixed
 from train.evaluate.response import learned_responses
 from train.evaluate.statistics import difference, mean_of
 from train.evaluate.tournament.standings import share_against
@@ -61,7 +61,7 @@ def judge_agent(make: Callable[[Variant, int], Policy], evaluation: EvaluationSe
     for table in evaluation.tables:
         v = parse_variant(table.variant)
         policy = make(v, table.seats)
-        where = f"{table.variant}, {table.seats} seats"
+        where = table.name
         shares: dict[str, list[Estimate]] = {}
         for name, others in (("win_share", evaluation.baselines), ("stranger_share", evaluation.strangers)):
             for other in others:
@@ -74,8 +74,13 @@ def judge_agent(make: Callable[[Variant, int], Policy], evaluation: EvaluationSe
     return found
 
 
-def judged_run(trainer: SelfPlayTrainer, folder: Path, console: Console) -> list[Measured]:
-    """Run a trainer of a network for every table to its end, judged on the way; returns what was measured of the weights kept."""
+def judged_run(
+    trainer: SelfPlayTrainer, folder: Path, console: Console, more: Callable[[Arrays], list[Measured]] = lambda _: []
+) -> list[Measured]:
+    """Run a trainer of a network for every table to its end, judged on the way; returns what was measured of the weights kept.
+
+    ``more`` measures more of the weights that would play, at each point.
+    """
     config = trainer.config
     if config.run.start_from and not (folder / STATE).exists():  # a run that goes on has all in its folder
         trainer.start_from(starting_networks(Path(config.run.start_from)))
@@ -86,6 +91,6 @@ def judged_run(trainer: SelfPlayTrainer, folder: Path, console: Console) -> list
         if config.evaluation.response_decisions:
             networks = {n: module_arrays(network) for n, network in trainer.networks.items()}
             found += learned_responses(config, weights, prefixed(networks))
-        return found
+        return found + more(weights)
 
     return trainer.train(folder, judge, config.evaluation.every, console)

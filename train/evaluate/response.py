@@ -122,5 +122,5 @@ def learned_responses(config: SelfPlayConfig, weights: Arrays, networks: Arrays)
                 trainer.step()
         response, agent = (RelativePolicy(w, v, table.seats) for w in (trainer.weights(), weights))
         gain = measure(response, agent, v, table.seats, games, config.run.seed).gain
-        found.append(Measured("response_gain", *gain, f"{table.variant}, {table.seats} seats"))
+        found.append(Measured("response_gain", *gain, table.name))
     return found

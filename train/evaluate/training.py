@@ -16,19 +16,22 @@ from pathlib import Path
 from rich.console import Console
 from tyro.conf import Positional
 
-from agents.learned.neural import MLPPolicy
+import agents
+from agents.learned.neural import MLPPolicy, RelativePolicy
 from perudo_env.engine.variant import parse_variant
 from train.core.backends import Backend, BackendError
 from train.core.loop import run_command
-from train.core.measured import Measured, write_measured
+from train.core.measured import Measured, exact, write_measured
 from train.core.options import Training, Where
 from train.core.sections import EvaluationSection, TableSection
 from train.core.state import Arrays
+from train.evaluate.divergence import divergence
 from train.evaluate.judge import check_evaluation, judge_agent, judged_run
 from train.selfplay import distil, options, ppo, sb3
 from train.selfplay.checkpoint import write_checkpoint
 from train.selfplay.options import kinds_of
 from train.selfplay.pool import check_agents
+from train.solver.exact.exploitability import nash_conv
 
 
 @dataclass(frozen=True)
@@ -75,8 +78,22 @@ def train_ppo(config: options.Config, folder: Path, console: Console, backend: B
 def train_distil(config: distil.Config, folder: Path, console: Console) -> list[Measured]:
     """Distil in ``folder``, going on from the state there; returns the last evaluation."""
     check_evaluation(config.evaluation)
-    trainer = distil.Distiller(config)
-    final = judged_run(trainer, folder, console)
+    trainer, name, evaluation = distil.Distiller(config), config.teacher.agent, config.evaluation
+
+    def diverges(weights: Arrays) -> list[Measured]:
+        found = []
+        for table in evaluation.tables:
+            v, seats = parse_variant(table.variant), table.seats
+            teacher, student = agents.make(name, v, seats), RelativePolicy(weights, v, seats)
+            apart = divergence(teacher, student, v, seats, evaluation.games, config.run.seed)
+            found.append(Measured("divergence", *apart, table.name))
+        return found
+
+    final = judged_run(trainer, folder, console, diverges)
+    for round_ in evaluation.rounds:  # beside the network's own, which is on the curve
+        v = parse_variant(round_.variant)
+        taught_by = nash_conv(agents.make(name, v, 2), v, round_.dice, endgame=round_.endgame)
+        final.append(exact("teacher_nash_conv", taught_by.nash_conv, round_.name))
     title = f"A network taught by {config.teacher.agent}"
     write_checkpoint(folder / "checkpoint", trainer, title, "python -m train distil", kinds_of(config.tables), final)
     return final
