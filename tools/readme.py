@@ -11,6 +11,7 @@ from perudo_env.engine.variant import RULE_TEXTS, SWITCHES, VARIANTS
 from perudo_env.rulebook.texts import SILENT
 from train.core.table import Code, Table
 from train.evaluate.tournament.results import ResultsFile
+from train.evaluate.tournament.tables import by_seats
 from train.report.benchmark import shares_table
 from train.report.numbers import read
 from train.report.numbers_tables import (
@@ -20,7 +21,6 @@ from train.report.numbers_tables import (
     recall_table,
     rounds_table,
 )
-from train.report.tournament import by_seats
 from train.research.compare import last_points, read_points
 
 CHAMPIONS = ("duel", "table")

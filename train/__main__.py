@@ -33,7 +33,7 @@ main = Door(
             "ship-exact": Command("train.solver.exact.ship:run", "the tables that the exact agent ships with"),
         },
         "judge": {
-            "arena": Command("train.report.arena:run", "agents against each other at one table"),
+            "arena": Command("train.evaluate.tournament.arena:run", "agents against each other at one table"),
             "tournament": Command("train.report.tournament:run", "every agent at every table"),
             "exploitability": Command(
                 "train.evaluate.exploitability:run", "exact exploitability in small rounds and games"

@@ -14,10 +14,10 @@ from train.evaluate.statistics import (
     ratio_estimate,
     share_estimate,
 )
+from train.evaluate.tournament.overall import PlayedCell
 from train.evaluate.tournament.ratings import rate
 from train.evaluate.tournament.results import Cell, Work
 from train.evaluate.tournament.standings import summarise
-from train.report.tournament import PlayedCell
 
 
 def test_quantiles_equal_printed_values():

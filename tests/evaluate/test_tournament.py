@@ -20,7 +20,9 @@ from train.core.backends import BackendError, Local
 from train.core.config import load_config
 from train.evaluate.tournament import schedule
 from train.evaluate.tournament.arena import Arena, measure
+from train.evaluate.tournament.overall import judge, overall, ratings
 from train.evaluate.tournament.results import FORMAT, ResultsFile
+from train.evaluate.tournament.tables import by_seats, in_points
 from train.report import tournament as pages
 
 ROOT = Path(__file__).parents[2]
@@ -134,7 +136,7 @@ def test_more_games_keep_the_first_and_a_finished_run_plays_nothing(whole, tmp_p
 
 def test_the_arena_plays_the_games_of_a_cell(whole, tmp_path):
     with ResultsFile(whole / schedule.RESULTS) as results:
-        judged = pages.judge(results)[1]
+        judged = judge(results)[1]
     cell = judged.cell
     options = Arena(cell.agents, cell.variant, cell.seats, 24, cell.seed, chunk=6)
     assert measure(options, options.checked()[1], Console(quiet=True)).result == judged.result
@@ -252,12 +254,12 @@ def test_the_page_is_whole_alone(whole, tmp_path):
     assert links == []
     assert text.count("data:image/svg+xml") == 2
     with ResultsFile(whole / schedule.RESULTS) as results:
-        judged = pages.judge(results)
-        in_words = pages.by_seats(results).markdown()
-    rows = pages.overall(judged, pages.ratings(judged))
+        judged = judge(results)
+        in_words = by_seats(results).markdown()
+    rows = overall(judged, ratings(judged))
     for row in rows:
         assert f"<tr><td>{row.agent}</td><td>4</td>" in text
-        assert f">{row.relative}</td><td>{pages.in_points(row.points)}</td>" in text
+        assert f">{row.relative}</td><td>{in_points(row.points)}</td>" in text
     assert np.mean([r.relative.value for r in rows]) == pytest.approx(1, abs=0.1)
     assert rows[-1].agent == "uniform"
     assert [line.split("`")[1] for line in in_words.splitlines()[2:]] == [row.agent for row in rows]

@@ -13,6 +13,7 @@ from typing import Any
 from rich.console import Console
 
 from perudo_env.game.files import check_writable, write_text
+from train.core.figures import bars
 from train.core.measured import Estimate
 from train.core.run import provenance
 from train.core.table import Judged, Table
@@ -21,7 +22,6 @@ from train.evaluate.benchmark_tasks import OPPONENTS, VERSION, run_tasks
 from train.evaluate.statistics import mean_of
 from train.evaluate.tournament.standings import distinct
 from train.report import page
-from train.report.figures import bars
 
 Results = Sequence[dict[str, Any]]
 

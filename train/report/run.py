@@ -24,14 +24,14 @@ from perudo_env.engine.variant import Variant, parse_variant
 from perudo_env.game.files import check_writable
 from train.core.config import read_yaml
 from train.core.curve import Point, draw_curve, last_of, read_curve
+from train.core.figures import dots, new_figure, reach
 from train.core.options import Seed
 from train.core.table import Table
 from train.evaluate.habits import BLUFF, KINDS, Habits, habits
 from train.evaluate.tournament.arena import Arena, measure
 from train.evaluate.tournament.ratings import Ratings
+from train.evaluate.tournament.tables import ranked, ratings_table
 from train.report import page
-from train.report.figures import dots, new_figure, reach
-from train.report.standings import ranked, ratings_table
 
 TITLES = {"nash_conv": "Exploitability (exact NashConv)", "win_share": "Win share while training"}
 

@@ -12,7 +12,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -23,19 +22,15 @@ from tyro.conf import Positional
 from perudo_env.game.files import NotWrittenError, check_writable, make_folder
 from train.core.backends import Backend, BackendError
 from train.core.config import load_config
-from train.core.measured import Estimate
+from train.core.figures import bars, heat, new_figure
 from train.core.options import Out, Training, Where, Workers
-from train.core.rollout import Played
 from train.core.run import write_png
-from train.core.table import Code, Judged, Table
-from train.evaluate.statistics import mean_of, ratio_estimate
-from train.evaluate.tournament.ratings import Ratings, rate
-from train.evaluate.tournament.results import Cell, ResultsFile, Work
+from train.core.table import Table
+from train.evaluate.tournament.overall import Overall, PlayedCell, judge, overall, ratings
+from train.evaluate.tournament.results import Cell, ResultsFile
 from train.evaluate.tournament.schedule import RESULTS, SMOKE, TournamentConfig, play
-from train.evaluate.tournament.standings import Result, per_deal, summarise
+from train.evaluate.tournament.tables import overview_table, standings_table
 from train.report import page
-from train.report.figures import bars, heat, new_figure
-from train.report.standings import in_points, standings_table
 
 PAGE = "page.html"
 
@@ -43,91 +38,6 @@ HOW = (
     "Win shares are in units of an equal's share: 1 is average, 2 wins twice as often. Brackets are 95% intervals; every deal is "
     "played once per rotation of its agents over the seats, on the same dice, and all its rotations count as one sample."
 )
-
-
-@dataclass(frozen=True)
-class PlayedCell:
-    """A cell with its games."""
-
-    cell: Cell
-    played: Played
-    work: Work
-
-    @cached_property
-    def result(self) -> Result:
-        """Its standings and pairs."""
-        return summarise(self.cell.agents, self.played)
-
-    def relative(self, agent: str) -> Estimate:
-        """An agent's win share over the fair share: 1 is average."""
-        sat = self.played.lineups == self.cell.agents.index(agent)
-        n = self.cell.seats
-        wins, seats = per_deal((self.played.wins * sat).sum(axis=1), n), per_deal(sat.sum(axis=1), n)
-        return ratio_estimate(n * wins, seats, bounds=(0, n))
-
-
-@dataclass(frozen=True)
-class Overall:
-    """An agent over all cells it sat in."""
-
-    agent: str
-    cells: int
-    relative: Estimate  # mean over the cells of win share over fair share
-    points: Estimate | None  # of the ratings of all games together
-
-
-def judge(results: ResultsFile) -> list[PlayedCell]:
-    """The cells that have games."""
-    found = ((cell, results.played(i), results.work(i)) for i, cell in results.cells.items())
-    return [PlayedCell(cell, played, work) for cell, played, work in found if played is not None]
-
-
-def ratings(judged: Sequence[PlayedCell]) -> Ratings | str:
-    """All games rated together, the last agent at 0; or why they cannot be."""
-    agents = list(dict.fromkeys(a for j in judged for a in j.cell.agents))
-    numbered = []
-    for j in judged:
-        numbers = np.array([agents.index(a) for a in j.cell.agents])
-        numbered.append(
-            Played(numbers[j.played.lineups], j.played.places, j.played.returns, j.played.rounds, j.played.decisions)
-        )
-    try:
-        return rate(agents, numbered, agents[-1] if agents else None, resamples=100)
-    except ValueError as error:
-        return str(error)
-
-
-def overall(judged: Sequence[PlayedCell], rated: Ratings | str) -> list[Overall]:
-    """Every agent over its cells, best first; cells weigh alike and are independent samples."""
-    points = {} if isinstance(rated, str) else dict(zip(rated.agents, rated.points, strict=True))
-    rows = []
-    for agent in dict.fromkeys(a for j in judged for a in j.cell.agents):
-        shares = [j.relative(agent) for j in judged if agent in j.cell.agents]
-        shares = [s for s in shares if not np.isnan(s.value)]
-        if not shares:
-            continue
-        rows.append(Overall(agent, len(shares), mean_of(shares), points.get(agent)))
-    return sorted(rows, key=lambda row: -row.relative.value)
-
-
-def overview_table(rows: Sequence[Overall]) -> Table:
-    """Every agent over its tables."""
-    shown = [(r.agent, r.cells, Judged(r.relative, 1.0), in_points(r.points)) for r in rows]
-    return Table(
-        ("agent", "tables", "win share / fair share", "points"), shown, "over all tables, 95% intervals (1 is average)"
-    )
-
-
-def by_seats(results: ResultsFile) -> Table:
-    """Win share over fair share, the mean of all variants, by number of seats and over all tables, best first."""
-    judged = judge(results)
-    seats = sorted({j.cell.seats for j in judged})
-    columns = [{r.agent: r.relative for r in overall([j for j in judged if j.cell.seats == n], "")} for n in seats]
-    rows = [
-        (Code(row.agent), *(f"{c[row.agent].value:.2f}" if row.agent in c else None for c in columns), row.relative)
-        for row in overall(judged, "")
-    ]
-    return Table(("agent", *(f"{n} seats" for n in seats), "all"), rows)
 
 
 def write(results: ResultsFile, path: Path) -> list[Overall]:

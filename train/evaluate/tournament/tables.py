@@ -1,12 +1,14 @@
-"""Standings and ratings as tables, for the arena, the tournament and the page about a run."""
+"""Standings, ratings and whole tournaments as tables."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
 from train.core.measured import Estimate
-from train.core.table import Judged, Table
+from train.core.table import Code, Judged, Table
+from train.evaluate.tournament.overall import Overall, judge, overall
 from train.evaluate.tournament.ratings import Ratings
+from train.evaluate.tournament.results import ResultsFile
 from train.evaluate.tournament.standings import Result
 
 
@@ -44,3 +46,23 @@ def ranked(ratings: Ratings) -> dict[str, Estimate]:
 def in_points(points: Estimate | None) -> str | None:
     """A rating in whole points."""
     return None if points is None else f"{points.value:+.0f} [{points.low:+.0f}, {points.high:+.0f}]"
+
+
+def overview_table(rows: Sequence[Overall]) -> Table:
+    """Every agent over its tables."""
+    shown = [(r.agent, r.cells, Judged(r.relative, 1.0), in_points(r.points)) for r in rows]
+    return Table(
+        ("agent", "tables", "win share / fair share", "points"), shown, "over all tables, 95% intervals (1 is average)"
+    )
+
+
+def by_seats(results: ResultsFile) -> Table:
+    """Win share over fair share, the mean of all variants, by number of seats and over all tables, best first."""
+    judged = judge(results)
+    seats = sorted({j.cell.seats for j in judged})
+    columns = [{r.agent: r.relative for r in overall([j for j in judged if j.cell.seats == n], "")} for n in seats]
+    rows = [
+        (Code(row.agent), *(f"{c[row.agent].value:.2f}" if row.agent in c else None for c in columns), row.relative)
+        for row in overall(judged, "")
+    ]
+    return Table(("agent", *(f"{n} seats" for n in seats), "all"), rows)
