@@ -33,7 +33,7 @@ from train.selfplay import ppo
 from train.selfplay.options import Config
 
 AGENTS, VARIANT, SEATS, CHUNK, SEED = ("inference", "odds", "threshold", "bluffer"), "classic", 4, 256, 1
-CONFIG = Path(__file__).parents[1] / "configs" / "mmd.yaml"
+CONFIG = Path(__file__).parents[1] / "configs" / "ppo.yaml"
 NETWORK = 125e6
 """Bytes a second that the paper gives the driver's network: one gigabit."""
 MARKS = re.compile(r"(<!-- measured -->\n).*?(<!-- /measured -->)", flags=re.DOTALL)
@@ -197,7 +197,7 @@ def report(rows: list[Row], serial: Serial, games: int, tables: int, note: str) 
     machine = f"{platform.machine()}, {os.cpu_count()} cores{', ' + note if note else ''}"
     return (
         f"Measured on one machine ({machine}): {games:,} games of {', '.join(AGENTS)} at {SEATS} seats of {VARIANT}, seed {SEED}; "
-        f"self-play at {tables:,} tables of `configs/mmd.yaml`.\n\n{table(rows).markdown()}\n\n"
+        f"self-play at {tables:,} tables of `configs/ppo.yaml`.\n\n{table(rows).markdown()}\n\n"
         f"The driver alone enters a game in {1e6 * serial.entering:.0f} us and learns from a decision in {1e6 * serial.learning:.0f} us.\n\n"
         f"On paper, from the figures of one worker ({base.backend}):\n\n{paper(base, serial).markdown()}"
     )

@@ -12,13 +12,14 @@ main = Door(
     "python -m train",
     {
         "train": {
-            "ppo": Command("train.evaluate.training:run_ppo", "self-play by PPO or magnetic mirror descent"),
+            "ppo": Command("train.evaluate.training:run_ppo", "self-play by PPO, with a magnet if wanted"),
             "sb3": Command("train.evaluate.training:run_sb3", "self-play by stable-baselines3's MaskablePPO"),
             "distil": Command("train.evaluate.training:run_distil", "a network taught what an agent knows"),
             "nfsp": Command("train.research.nfsp:run", "neural fictitious self-play on a small round"),
             "deep-cfr": Command("train.research.deep_cfr:run", "Deep CFR on a small round"),
             "compare": Command("train.research.compare:run", "the trainers compared by exact NashConv on small rounds"),
             "demo": Command("train.evaluate.demo:run", "an agent trained by self-play in a few minutes"),
+            "watch": Command("train.report.watch:run", "a run in the terminal while it goes, and the time left"),
             "ship": Command("train.evaluate.ship:run", "a checkpoint of what a run would play now, measured"),
         },
         "solve": {

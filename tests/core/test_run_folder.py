@@ -204,10 +204,13 @@ def test_divergence_stops_a_run_and_is_never_saved(tmp_path: Path) -> None:
 def test_a_trainer_that_diverges_says_so_and_leaves_no_checkpoint(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
+    wild = "learn.learning_rate=1e12", "learn.final_learning_rate=1e12"
+    actions = "learn.critic=action_values", "learn.magnet=average", "learn.kl=0.3"
     for command, name, rates in (
-        ("ppo", "mmd", ("learn.learning_rate=1e12", "learn.final_learning_rate=1e12")), ("sb3", "quickstart", ("ppo.learning_rate=1e12",)),
+        ("ppo", "ppo", wild), ("ppo", "ppo", (*wild, *actions)), ("sb3", "quickstart", ("ppo.learning_rate=1e12",)),
+        ("distil", "duel-distill", (*wild, "teacher.agent=odds", "evaluation.rounds=[]")),
     ):  # fmt: skip
-        out = tmp_path / name
+        out = tmp_path / f"{name}-{len(rates)}"
         assert train(command, CONFIGS / f"{name}.yaml", *rates, out=out, smoke=True) == 2
         said = capsys.readouterr().err
         assert said.count("\n") == 1
@@ -224,9 +227,9 @@ def test_what_would_fail_late_fails_at_once_and_leaves_no_folder(
 ) -> None:
     start = "run.start_from=nowhere.safetensors"
     for command, name, override, says in (
-        ("ppo", "mmd", "evaluation.baselines=[oddz]", "did you mean 'odds'"),
-        ("ppo", "mmd", "evaluation.rounds=[{variant: classic, dice: [5, 5]}]", "information states"),
-        ("ppo", "mmd", start, "nowhere.safetensors is not the state of a run"),
+        ("ppo", "ppo", "evaluation.baselines=[oddz]", "did you mean 'odds'"),
+        ("ppo", "ppo", "evaluation.rounds=[{variant: classic, dice: [5, 5]}]", "information states"),
+        ("ppo", "ppo", start, "nowhere.safetensors is not the state of a run"),
         ("nfsp", "nfsp", "round.variant=classic", "no single round that seat 0 opens"),
         ("sb3", "quickstart", "evaluation.baselines=[oddz]", "did you mean 'odds'"),
         ("sb3", "quickstart", "pool.scripted=[oddz]", "did you mean 'odds'"),
@@ -235,11 +238,11 @@ def test_what_would_fail_late_fails_at_once_and_leaves_no_folder(
         assert says in capsys.readouterr().err
         assert not (tmp_path / "run").exists()
     assert (
-        train("ppo", CONFIGS / "mmd.yaml", "pool.scripted=[oddz]", "pool.share=0.5", out=tmp_path / "run", smoke=True)
+        train("ppo", CONFIGS / "ppo.yaml", "pool.scripted=[oddz]", "pool.share=0.5", out=tmp_path / "run", smoke=True)
         == 2
     )
     (tmp_path / "mine").mkdir()
-    assert train("ppo", CONFIGS / "mmd.yaml", start, out=tmp_path / "mine", smoke=True) == 2
+    assert train("ppo", CONFIGS / "ppo.yaml", start, out=tmp_path / "mine", smoke=True) == 2
     assert (tmp_path / "mine").exists(), "a folder that was there before"
 
 
@@ -247,10 +250,15 @@ def test_the_comparison_reads_all_configurations_before_it_begins(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     for override, says in (
-        ("overrides={deep_cfr: [learn.walk=3]}", "learn.walk"), ("rounds=[[1, 1], [5, 5]]", "5 is not a number of dice"),
-        (f"table='{tmp_path}'", "cannot be written"), ("variant=classic", "no single round"),
+        ("overrides={deep_cfr: [learn.walk=3]}", "learn.walk"), (f"table='{tmp_path}'", "cannot be written"),
+        ("rounds=[{variant: 'joker:starting_dice=1', dice: [5, 5]}]", "5 is not a number of dice"),
+        ("rounds=[{variant: classic, dice: [1, 1]}]", "no single round"), ("trainers=[dcfr, nsfp]", "did you mean 'nfsp'"),
     ):  # fmt: skip
-        tiny = ("variant=joker:starting_dice=1,num_faces=3", "algorithms=[dcfr, deep_cfr]", "dcfr_iterations=1000000")
+        tiny = (
+            "rounds=[{variant: 'joker:starting_dice=1,num_faces=3', dice: [1, 1]}]",
+            "trainers=[dcfr, deep_cfr]",
+            "cpu_minutes=[1000]",
+        )
         assert train("compare", CONFIGS / "compare.yaml", *tiny, override, out=tmp_path / "run", smoke=True) == 2
         assert says in capsys.readouterr().err
         assert not list(tmp_path.glob("run/*-*"))

@@ -109,10 +109,12 @@ def resume(trainer: Trainer, path: Path) -> dict[str, Any]:
         trainer.restore(arrays, about["trainer"])
         first, second = about["rows"]
         told = {"rows": (first, second), "next_point": about["next_point"], "seconds": float(about["seconds"])}
+        told["cpu_seconds"] = float(about.get("cpu_seconds", 0.0))
         for name, count in (("next_point", told["next_point"]), ("rows", first), ("rows", second)):
             take_count({name: count}, name)
-        if not 0 <= told["seconds"] < float("inf"):
-            raise ValueError(f"seconds = {told['seconds']} is no time")
+        for name in ("seconds", "cpu_seconds"):
+            if not 0 <= told[name] < float("inf"):
+                raise ValueError(f"{name} = {told[name]} is no time")
     except KeyError as error:
         raise ValueError(f"{path} is not a state of this trainer: it lacks {error}") from error
     # a generator's state above all, which NumPy itself reads
@@ -158,12 +160,13 @@ class Loop:
     ) -> None:
         self.trainer, self.folder, self.total, self.judge, self.every = trainer, folder, total, judge, every
         self.save_seconds, self.console = save_seconds, console
-        self.seconds = 0.0  # of all processes of this run together
+        self.seconds = self.cpu_seconds = 0.0  # of all processes of this run together; the second of training alone
         self.next_point = every
         rows = 0, 0
         if (folder / STATE).exists():
             about = resume(trainer, folder / STATE)
             self.seconds, self.next_point, rows = about["seconds"], about["next_point"], about["rows"]
+            self.cpu_seconds = about["cpu_seconds"]
             console.print(f"going on from {trainer.decisions:,} decisions in {folder}", highlight=False)
         self.metrics = GrowingCSV(folder / "metrics.csv", rows[0])
         self.curve = GrowingCSV(folder / "curve.csv", rows[1], COLUMNS, ("name", "table", "agent", "against"))
@@ -177,8 +180,9 @@ class Loop:
             progress("decisions", self.total, self.console, done=trainer.decisions) as bar,
         ):
             while trainer.decisions < self.total:
-                before = trainer.decisions
+                before, cpu = trainer.decisions, time.process_time()
                 figures = self._step()
+                self.cpu_seconds += time.process_time() - cpu
                 self.seconds = time.monotonic() - begun
                 self.metrics.add({**self._now(), **figures})
                 self._show(board, figures)
@@ -240,6 +244,7 @@ class Loop:
             {
                 "trainer": about,
                 "seconds": self.seconds,
+                "cpu_seconds": self.cpu_seconds,
                 "next_point": self.next_point,
                 "rows": rows,
                 "switches": known_today(),

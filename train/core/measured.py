@@ -25,6 +25,16 @@ class Estimate(NamedTuple):
         return f"{self.value:.3f} [{self.low:.3f}, {self.high:.3f}]"
 
 
+TITLES = {
+    "nash_conv": "exact NashConv",
+    "teacher_nash_conv": "exact NashConv of the teacher",
+    "stranger_share": "win share against a stranger",
+    "stranger_gap": "win share, baselines less strangers",
+    "response_gain": "gain of a short learned response",
+    "divergence": "divergence from the teacher, nats",
+}
+
+
 class Measured(NamedTuple):
     """A measured value: ``name`` says what of (win_share, nash_conv), ``table`` where (a variant with its seats or dice)."""
 
@@ -54,11 +64,25 @@ class Measured(NamedTuple):
     @property
     def title(self) -> str:
         """The name as people read it."""
-        return {"nash_conv": "exact NashConv"}.get(self.name, self.name.replace("_", " "))
+        return TITLES.get(self.name, self.name.replace("_", " "))
 
     def __str__(self) -> str:
         """The value and, where it is not exact, its interval."""
         return f"{self.value:.4f}" if self.low == self.high else str(self.estimate)
+
+
+SCORED = "win_share", "nash_conv"
+
+
+def score(found: Sequence[Measured]) -> float | None:
+    """How good a point of a curve is: the mean of its win shares, or, where none was measured, minus its mean NashConv.
+
+    None where neither was.
+    """
+    shares, gains = ([m.value for m in found if m.name == name] for name in SCORED)
+    if shares:
+        return sum(shares) / len(shares)
+    return -sum(gains) / len(gains) if gains else None
 
 
 def exact(name: str, value: float, table: str, agent: str = "") -> Measured:

@@ -25,8 +25,8 @@ from perudo_env.policy import Policy, UniformPolicy
 from train.core.backends import open_backend
 from train.core.progress import progress
 from train.evaluate.exploitability import nash_conv
+from train.evaluate.guard import Guard
 from train.evaluate.tournament.standings import share_against
-from train.evaluate.watch import Guard
 
 VERSION = "perudo-bench v0"
 SEED = 20260101  # part of the version: the same dice and line-ups for everybody

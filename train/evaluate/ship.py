@@ -19,11 +19,11 @@ from train.core.measured import Measured, measured_table
 from train.evaluate.judge import judge_agent
 from train.selfplay.checkpoint import write_checkpoint
 from train.selfplay.options import Config, kinds_of
-from train.selfplay.ppo import PPO
+from train.selfplay.ppo import PPO, title_of
 
 
 def ship(run: Path, to: Path, games: int, title: str) -> list[Measured]:
-    """Measure the run's averaged network on ``games`` games a cell and write the folder ``to``; returns what was measured.
+    """Measure the run's averaged network, the best where the run keeps that, on ``games`` games a cell and write the folder ``to``; returns what was measured.
 
     Raises ``ValueError`` for a folder that holds no run.
     """
@@ -31,10 +31,10 @@ def ship(run: Path, to: Path, games: int, title: str) -> list[Measured]:
     trainer = PPO(config)
     resume(trainer, run / STATE)
     # the seed of training is the seed of its curve as well: these games are others
-    figures = judge_agent(partial(RelativePolicy, trainer.weights()), config.evaluation, config.run.seed + 1)
+    figures = judge_agent(partial(RelativePolicy, trainer.kept_weights()), config.evaluation, config.run.seed + 1)
     write_checkpoint(
-        to, trainer, title, "python -m train ppo", kinds_of(config.tables), figures, trainer.pool.hashes,
-        networks=trainer.training_arrays(),
+        to, trainer, title or title_of(config.learn), "python -m train ppo", kinds_of(config.tables), figures, trainer.pool.hashes,
+        met=config.pool.met, networks=trainer.training_arrays(),
     )  # fmt: skip
     return figures
 
@@ -49,8 +49,8 @@ class ShipOptions:
     """The checkpoint's folder."""
     games: int = 4000
     """Games of each win share."""
-    title: str = "PPO and magnetic mirror descent"
-    """The card's title."""
+    title: str = ""
+    """The card's title; by default what the algorithm is called."""
 
 
 def run(options: ShipOptions) -> None:

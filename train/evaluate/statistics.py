@@ -78,6 +78,14 @@ def share_estimate(numerators: npt.ArrayLike, denominators: npt.ArrayLike, confi
     return ratio_estimate(numerators, denominators, confidence, (0.0, 1.0))
 
 
+def difference(one: Estimate, other: Estimate) -> Estimate:
+    """One independent estimate less another: their errors add by their squares."""
+    low = float(np.hypot(one.value - one.low, other.high - other.value))
+    high = float(np.hypot(one.high - one.value, other.value - other.low))
+    value = one.value - other.value
+    return Estimate(value, value - low, value + high)
+
+
 def mean_of(estimates: Sequence[Estimate]) -> Estimate:
     """The mean of independent estimates: their errors add by their squares, below and above apart."""
     value, low, high = np.array(estimates, float).T

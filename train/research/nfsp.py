@@ -164,7 +164,7 @@ class NFSP(RoundTrainer):
                 over, np.full(over.size, seat), returns[over, seat], np.zeros((over.size, self.game.width), np.int8)
             )
         self.waiting[over] = NOTHING
-        self.batch.reset(over, self.rng.integers(2**63, size=over.size, dtype=np.uint64))
+        self.game.deal_again(self.batch, over, self.rng.integers(2**63, size=over.size, dtype=np.uint64))
         self.responds[over] = self._draw_modes(over.size)
         self.decisions += everyone.size
 

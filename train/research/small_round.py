@@ -14,7 +14,6 @@ from torch import Tensor
 
 from agents.core.seated import sight
 from agents.learned.neural import MLPPolicy, input_size, network_inputs
-from agents.tabular.public_tree import PublicTree
 from perudo_env.engine.actions import num_actions
 from perudo_env.engine.batch import Batch
 from perudo_env.engine.observation import layout
@@ -25,6 +24,7 @@ from train.core.sections import RoundSection, RunSection
 from train.core.state import Arrays
 from train.core.trainer import NetworkTrainer
 from train.evaluate.exploitability import nash_conv
+from train.evaluate.judge import tree_of
 from train.selfplay.checkpoint import write_checkpoint
 from train.selfplay.networks import MLP
 from train.solver.exact.exploitability import MAX_STATES, refuse_large
@@ -62,14 +62,24 @@ class SmallRound:
                 f"{self.variant} with rounds = {self.variant.rounds!r}, first_player = {self.variant.first_player!r} is no single "
                 "round that seat 0 opens: use joker or liars_dice, or add rounds=one,first_player=first_seat"
             )
-        refuse_large(PublicTree(self.variant, self.dice), MAX_STATES)
+        refuse_large(tree_of(section), MAX_STATES)
+        self.section = section
         self.layout = layout(2, self.variant.max_quantity(2))
         self.num_inputs, self.num_actions = input_size(self.layout), num_actions(self.layout.max_quantity)
         self.width = self.layout.size + self.num_actions
 
     def deal(self, count: int, rng: np.random.Generator) -> Batch:
         """``count`` new rounds."""
-        return Batch(self.variant, 2, count, rng.integers(2**63, size=count, dtype=np.uint64), dice=self.dice)
+        seeds = rng.integers(2**63, size=count, dtype=np.uint64)
+        if not self.section.endgame:
+            return Batch(self.variant, 2, count, seeds, dice=self.dice)
+        batch = Batch(self.variant, 2, count, seeds)
+        self.deal_again(batch, np.arange(count), seeds)
+        return batch
+
+    def deal_again(self, batch: Batch, rows: npt.NDArray[np.int64], seeds: npt.NDArray[np.uint64]) -> None:
+        """New rounds in some rows."""
+        batch.reset(rows, seeds, np.repeat(np.array([self.dice]), rows.size, axis=0))
 
     def sights(self, batch: Batch) -> Int8Array:
         """What the seat to act sees at every table, int8 ``(num_games, width)``; zeros where the round is over."""
@@ -87,8 +97,9 @@ class SmallRound:
 
     def judge(self, weights: Mapping[str, npt.NDArray[Any]]) -> list[Measured]:
         """The exact NashConv of a network's softmax."""
-        found = nash_conv(MLPPolicy(weights, self.variant, 2), self.variant, self.dice)
-        return [exact("nash_conv", found.nash_conv, f"{self.variant} {self.dice[0]}v{self.dice[1]}")]
+        policy = MLPPolicy(weights, self.variant, 2)
+        found = nash_conv(policy, self.variant, self.dice, endgame=self.section.endgame)
+        return [exact("nash_conv", found.nash_conv, self.section.name)]
 
 
 class RoundLearnSection(Section):
