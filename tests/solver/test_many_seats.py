@@ -21,8 +21,8 @@ from perudo_env.engine.actions import bid_id
 from perudo_env.policy import Policy
 from train.__main__ import main as command
 from train.solver.exact.payoffs import State, pay_tables
-from train.solver.recall import tables
 from train.solver.recall import solver as recall
+from train.solver.recall import tables
 from train.solver.recall.fixed import fixed_table
 from train.solver.recall.solver import RecallSolver
 
