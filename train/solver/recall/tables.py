@@ -42,7 +42,7 @@ from train.core.options import VariantOption
 from train.core.run import provenance
 from train.solver.exact.payoffs import Outcome, State, as_opened, check_numbers, pay_tables, states_of
 from train.solver.exact.rounding import LEVELS, rounded
-from train.solver.exact.rounds import BYTES_PER_ENTRY, RoundSolver, capped, print_report
+from train.solver.exact.rounds import BYTES_PER_ENTRY, RoundSolver, capped
 from train.solver.recall.solve import iterate_for, write_card
 from train.solver.recall.solver import RecallSolver
 
@@ -120,7 +120,7 @@ def solve(task: tuple[State, FloatArray], o: TablesOptions, v: Variant) -> tuple
         tree = PublicTree(v, s.dice, s.palifico)
         if sum(tree.num_entries) * BYTES_PER_ENTRY <= o.exact_gib * 2**30:
             exact = RoundSolver(tree, pay[:, :, 0], threads)
-            lower, upper = exact.run(o.seconds, o.target, print_report)
+            lower, upper = exact.run(o.seconds, o.target)
             value, spent = (lower + upper) / 2, time.monotonic() - start
             found = Solved("exact", [value, -value], lower, upper, tree.num_states, exact.iterations, spent)
             return rounded(RoundTable(tree, exact.sums, (lower, upper)), LEVELS), found
