@@ -164,11 +164,9 @@ def _rules(variant: Variant, palifico: bool, num_seats: int) -> dict[str, Any]:
 
 
 class Places(NamedTuple):
-    """Where rounds stand, a row per observation."""
+    """Where rounds stand, a row per observation; seats are the living ones clockwise from the opener, then those out."""
 
-    dice: npt.NDArray[
-        np.int64
-    ]  # (batch, num_seats): of the living seats clockwise from the opener, then 0; -1 where hidden
+    dice: npt.NDArray[np.int64]  # (batch, num_seats): -1 where hidden
     palifico: npt.NDArray[np.int64]  # (batch,)
     full: npt.NDArray[np.int64]  # (batch, num_seats): a right Calza gains nothing
     own: npt.NDArray[np.int64]  # (batch,): how many living seats after the opener the viewer sits
