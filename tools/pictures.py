@@ -17,7 +17,7 @@ from perudo_env.play.terminal.app import PerudoApp
 from perudo_env.play.terminal.telling import Manner
 from tests.browser import Server, chromium, speak
 
-DOCS = Path(__file__).resolve().parent.parent / "docs"
+DOCS = Path(__file__).resolve().parent.parent / "docs" / "images"
 BROWSER_SEED, TERMINAL_SEED = 9, 40  # rounds with a few bids, and dice that match
 
 
