@@ -16,7 +16,7 @@ PACKAGES = {"perudo_env": "#d9ead3", "agents": "#fff2cc", "train": "#cfe2f3"}
 
 def rooms() -> nx.DiGraph:
     """Every room that is a folder, with an edge to each room that it imports."""
-    found = grimp.build_graph(*PACKAGES, cache_dir=None)
+    found = grimp.build_graph(*PACKAGES, cache_dir=None, exclude_type_checking_imports=True)
     graph = nx.DiGraph()
     for package in PACKAGES:
         for room in sorted(found.find_children(package)):
