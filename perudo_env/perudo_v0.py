@@ -27,6 +27,8 @@ def env(**arguments: Any) -> AECEnv:
     reward: ``"zero_sum"`` (winner +1, others -1/(n-1)), ``"place"`` (linear from +1 to -1), or ``"dice"`` (dice won and
         lost, each round: shaped, and not the objective)
     max_rounds: truncate after so many rounds; None plays to the end
+    memory: under hidden dice counts, ``"perfect"`` shows all counts, as known to who remembers every lost die; ``"none"``
+        does not
     illegal (``raw_env`` alone matters): ``"raise"`` an error and change nothing, or ``"terminate"`` as the wrapper does
     """
     return OrderEnforcing(AssertOutOfBounds(TerminateIllegal(raw_env(**arguments), illegal_reward=-1)))

@@ -9,7 +9,9 @@ from typing import Any
 from perudo_env.engine.observation import LAYOUT
 from perudo_env.engine.variant import RULE_TEXTS, SWITCHES, VARIANTS
 from perudo_env.rulebook.texts import SILENT
-from train.evaluate.results import ResultsFile
+from train.core.table import Code, Table
+from train.evaluate.tournament.results import ResultsFile
+from train.evaluate.tournament.tables import by_seats
 from train.report.benchmark import shares_table
 from train.report.numbers import read
 from train.report.numbers_tables import (
@@ -19,7 +21,6 @@ from train.report.numbers_tables import (
     recall_table,
     rounds_table,
 )
-from train.report.tournament import by_seats
 from train.research.compare import last_points, read_points
 
 CHAMPIONS = ("duel", "table")
@@ -28,23 +29,18 @@ ROOT = Path(__file__).parent.parent
 README = ROOT / "README.md"
 
 
-def layout_table() -> str:
+def layout_table() -> Table:
     """The observation's blocks."""
-    rows = [f"| `{b.name}` | {' x '.join(map(str, b.dims))} | {b.says} |" for b in LAYOUT]
-    return "\n".join(["| block | shape | 1 means |", "|---|---|---|", *rows])
+    return Table(("block", "shape", "1 means"), [(Code(b.name), " x ".join(map(str, b.dims)), b.says) for b in LAYOUT])
 
 
-def variants_table() -> str:
+def variants_table() -> Table:
     """The presets of the five texts."""
     rows = [
-        "| `"
-        + switch
-        + "` | "
-        + " | ".join(f"{getattr(VARIANTS[p], switch)}{'*' * (switch in SILENT.get(p, ()))}" for p in RULE_TEXTS)
-        + " |"
+        (Code(switch), *(f"{getattr(VARIANTS[p], switch)}{'*' * (switch in SILENT.get(p, ()))}" for p in RULE_TEXTS))
         for switch in SWITCHES
     ]
-    return "\n".join(["| switch | " + " | ".join(RULE_TEXTS) + " |", "|---" * (len(RULE_TEXTS) + 1) + "|", *rows])
+    return Table(("switch", *RULE_TEXTS), rows)
 
 
 def card_of(name: str) -> dict[str, Any] | None:
@@ -53,7 +49,7 @@ def card_of(name: str) -> dict[str, Any] | None:
     return json.loads(path.read_text(encoding="utf-8")) if path.exists() else None
 
 
-def tournament_table() -> str:
+def tournament_table() -> Table:
     """The standings of the tournament that is kept."""
     with ResultsFile(ROOT / "docs" / "tournament.sqlite") as results:
         return by_seats(results)
@@ -70,7 +66,7 @@ def filled(text: str) -> str:
     for name, made in parts:
         before, begin, rest = text.partition(f"<!-- {name} -->\n")
         _, end, after = rest.partition(f"<!-- /{name} -->")
-        text = f"{before}{begin}{made}\n{end}{after}"
+        text = f"{before}{begin}{made.markdown()}\n{end}{after}"
     return text
 
 

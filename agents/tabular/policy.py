@@ -258,8 +258,8 @@ class TabularPolicy(SeatedPolicy):
     """Plays out of those ``tables`` that hold under its variant, wherever the living seats are at a position of one;
     elsewhere ``fallback``, made for the same table, decides.
 
-    A bid of more dice than are in play is doubted, and so is one that the table leaves out. Where the others' dice are
-    hidden, a table is used only if there is no other.
+    A bid of more dice than are in play is doubted, and so is one that the table leaves out. Where the observation does not
+    hold the others' dice, a table is used only if there is no other.
     """
 
     def __init__(

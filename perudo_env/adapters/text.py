@@ -29,6 +29,9 @@ class TextEnv:
     past_rounds: how many earlier rounds a prompt tells; None for all
     max_rounds: stop the game after so many rounds; None plays to the end
 
+    A prompt shows what a person at the table sees, so where dice counts are hidden it does not tell them: they are to be
+    counted from the earlier rounds, each of which says who lost a die. With ``past_rounds`` they cannot be.
+
     Raises ``ValueError`` for an argument that cannot be.
     """
 

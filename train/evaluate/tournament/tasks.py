@@ -14,8 +14,8 @@ from perudo_env.engine.batch import Batch
 from perudo_env.engine.variant import parse_variant
 from perudo_env.policy import Policy
 from train.core.rollout import CHUNK, Played, SeatArray, play_batch
-from train.evaluate.records import Trace, lines
-from train.evaluate.standings import games_of
+from train.evaluate.tournament.lineups import games_of
+from train.evaluate.tournament.records import Trace, lines
 
 
 @dataclass(frozen=True)
@@ -29,6 +29,7 @@ class Task:
     seeds: npt.NDArray[np.uint64]  # (num_games,): of the dice
     draws: tuple[int, int]  # seeds the agents' own draws: the seed of the whole, the number of this part
     record: bool = False  # whether to keep the games as text
+    memory: str = "perfect"  # of the agents, as agents.make takes it
 
 
 @dataclass(frozen=True)
@@ -41,17 +42,23 @@ class Finished:
 
 
 def cut(
-    variant: str, names: tuple[str, ...], lineups: SeatArray, seed: int, chunk: int = CHUNK, record: bool = False
+    variant: str,
+    names: tuple[str, ...],
+    lineups: SeatArray,
+    seed: int,
+    chunk: int = CHUNK,
+    record: bool = False,
+    memory: str = "perfect",
 ) -> list[Task]:
     """Every rotation of each line-up, ``(num_deals, num_seats)``, in tasks of ``chunk`` games.
 
-    The games, in order, are those of :func:`~train.evaluate.standings.play_deals` where ``chunk`` is
+    The games, in order, are those of :func:`~train.evaluate.tournament.standings.play_deals` where ``chunk`` is
     ``rollout.CHUNK``; another ``chunk`` gives the agents other draws on the same dice.
     """
     seats, seeds = games_of(lineups, seed)
     agents = tuple(registry.anywhere(name) for name in names)  # a worker may stand in another folder
     return [
-        Task(variant, names, agents, seats[at : at + chunk], seeds[at : at + chunk], (seed, number), record)
+        Task(variant, names, agents, seats[at : at + chunk], seeds[at : at + chunk], (seed, number), record, memory)
         for number, at in enumerate(range(0, len(seats), chunk))
     ]
 
@@ -60,7 +67,7 @@ def play_task(task: Task) -> Finished:
     """Play a task; raises ``ValueError`` for an agent that cannot be had here."""
     begun = time.perf_counter()
     variant, num_seats = parse_variant(task.variant), task.lineups.shape[1]
-    policies = [_policy(name, task.variant, num_seats) for name in task.agents]
+    policies = [_policy(name, task.variant, num_seats, task.memory) for name in task.agents]
     batch = Batch(variant, num_seats, len(task.seeds), task.seeds)
     trace = Trace()
     played = play_batch(
@@ -72,6 +79,6 @@ def play_task(task: Task) -> Finished:
 
 
 @lru_cache(maxsize=64)
-def _policy(name: str, variant: str, num_seats: int) -> Policy:
+def _policy(name: str, variant: str, num_seats: int, memory: str) -> Policy:
     """An agent, made once per worker and table."""
-    return registry.make(name, variant, num_seats)
+    return registry.make(name, variant, num_seats, memory=memory)
