@@ -25,7 +25,7 @@ main = Door(
         "solve": {
             "exact": Command("train.solver.exact.solve:run", "one round between two seats, exactly"),
             "recall": Command("train.solver.recall.solve:run", "one round by recall-limited CFR"),
-            "tables": Command("train.solver.recall.tables:run", "every round of a two-seat game"),
+            "tables": Command("train.solver.recall.tables:run", "every round of a game, of two seats or more"),
             "teacher": Command(
                 "train.solver.recall.teacher:run", "every round of several variants, and a network beside them"
             ),
