@@ -13,6 +13,7 @@ import numpy.typing as npt
 
 from agents.core.checkpoint import read_about
 from agents.core.forgetful import Forgetful
+from agents.core.mixture import MIX, MixturePolicy, read_mix, written_mix
 from perudo_env.engine.observation import Layout
 from perudo_env.engine.state import shows_counts
 from perudo_env.engine.variant import Variant, as_variant, nearest, shown, table_size
@@ -57,7 +58,7 @@ def make(
 ) -> Policy:
     """The agent of a name, a checkpoint folder, or ``package.module:factory``, for a table of ``num_seats``.
 
-    ``search:`` before one of these adds search. A name that is known means that agent, whatever folders there are:
+    ``search:`` before one of these adds search; ``mix:exact=.5,table=.5`` asks several with these shares. A name that is known means that agent, whatever folders there are:
     ``./table`` is a folder beside it. A factory is called as ``factory(variant, num_seats)``; what it gives must have
     ``act``, and may have ``probs``. Where observations are padded to a larger ``layout`` (``Batch(pad_to=...)``), the
     policy is made for that, and a factory is called with it, ``layout=...``, besides. Agents read hidden dice counts where an observation holds them; with
@@ -79,6 +80,13 @@ def _made(name_or_path: str | Path, variant: Variant, num_seats: int, layout: La
                 f"agent {text!r}: search needs an agent that states probs, and that does not search itself"
             )
         return SearchPolicy(under, variant, num_seats, layout=layout)
+    if text.startswith(MIX):
+        shares = read_mix(text)
+        parts = {name: (make(name, variant, num_seats, layout), share) for name, share in shares.items()}
+        silent = [name for name, (policy, _) in parts.items() if isinstance(policy, ActOnly)]
+        if silent:
+            raise ValueError(f"agent {text!r}: {silent[0]} states no probabilities, so nothing can be mixed with it")
+        return _policy(text, MixturePolicy(parts))
     folder = folder_of(name_or_path)
     if folder is not None:
         return load(folder, variant, num_seats, layout)
@@ -120,6 +128,8 @@ def anywhere(name: str) -> str:
     """The same agent by a name that means it in any folder."""
     if name.startswith(SEARCH):
         return SEARCH + anywhere(name.removeprefix(SEARCH))
+    if name.startswith(MIX):
+        return written_mix({anywhere(part): share for part, share in read_mix(name).items()})
     folder = folder_of(name)
     return name if folder is None else str(folder.resolve())
 

@@ -452,10 +452,7 @@ class Referee:
         return self._finish(ranks, returns, truncated=False)
 
     def _finish(self, ranks: list[int], returns: list[float], truncated: bool) -> list[Event]:
-        self.over = True
-        self.truncated = truncated
-        self.ranks = ranks
-        self.returns = returns
-        self.seat = None
-        self.in_window = False
+        self.over, self.truncated = True, truncated
+        self.ranks, self.returns = ranks, returns
+        self.seat, self.in_window = None, False
         return [("over", tuple(ranks), truncated)]

@@ -50,10 +50,21 @@ def draw(path: Path) -> None:
     axis.set(xlim=(0, 10), ylim=(-0.5, 1.1 * max(rows) + 0.5))
     for above, below in edges:
         axis.annotate(
-            "", place[below], place[above], arrowprops={"arrowstyle": "->", "color": "#999999", "shrinkA": 9, "shrinkB": 9}
+            "",
+            place[below],
+            place[above],
+            arrowprops={"arrowstyle": "->", "color": "#999999", "shrinkA": 9, "shrinkB": 9},
         )
     for room, (x, y) in place.items():
         colour = PACKAGES[room.partition(".")[0]]
-        axis.text(x, y, room, ha="center", va="center", fontsize=8, bbox={"boxstyle": "round", "facecolor": colour, "edgecolor": "#777777"})
+        axis.text(
+            x,
+            y,
+            room,
+            ha="center",
+            va="center",
+            fontsize=8,
+            bbox={"boxstyle": "round", "facecolor": colour, "edgecolor": "#777777"},
+        )
     with writing(path) as file:
         figure.savefig(file, format="svg", metadata={"Date": None})

@@ -22,7 +22,7 @@ from perudo_env.render.scene import scene
 from perudo_env.rulebook.book import Clause, format_example, rulebook
 from perudo_env.rulebook.texts import PRESET_SOURCE, SOURCES
 from tools.architecture import draw
-from tools.parts import markdown
+from train.core.table import Code, Table
 from train.report.numbers import read
 
 POSITION = "classic 22344/13566/23456/12455 opener=3 2x4 3x4 4x5"
@@ -70,7 +70,10 @@ def picture_name(position: str) -> str:
 def rules_page(preset: str, language: str, pictures: set[str]) -> str:
     """The rulebook of a preset in one language; adds the positions that it shows to ``pictures``."""
     source = PRESET_SOURCE[preset]
-    lines = [f"# {TITLE[language].format(preset)}", OPENING[language].format(preset, source, getattr(SOURCES[source], language))]
+    lines = [
+        f"# {TITLE[language].format(preset)}",
+        OPENING[language].format(preset, source, getattr(SOURCES[source], language)),
+    ]
     for clause in rulebook(VARIANTS[preset]).clauses:
         lines += _clause(clause, language, pictures)
     return "\n\n".join(lines) + "\n"
@@ -86,7 +89,9 @@ def _clause(clause: Clause, language: str, pictures: set[str]) -> list[str]:
     for position, examples in groupby(clause.examples, key=lambda e: e.position):
         pictures.add(position)
         said = "\n".join(f"- {format_example(example, language)}" for example in examples)
-        lines.append(f":::{{container}} position\n![{position}]({picture_name(position)})\n\n`{position}`\n\n{said}\n:::")
+        lines.append(
+            f":::{{container}} position\n![{position}]({picture_name(position)})\n\n`{position}`\n\n{said}\n:::"
+        )
     return lines
 
 
@@ -94,6 +99,7 @@ def observed() -> str:
     """The blocks of the observation of ``POSITION``: what is 1 in each."""
     game = pe.Game.from_position(POSITION)
     layout = pe.Batch(game.variant, len(game.dice), 1).layout
+    assert game.seat is not None
     row = game.observation(game.seat)
     rows = []
     for block in LAYOUT:
@@ -103,8 +109,8 @@ def observed() -> str:
         if block.name == "switches":
             where = f"one of each of the {len(SWITCHES)} switches"
         place = layout.slices[block.name]
-        rows.append((f"`{block.name}`", " x ".join(map(str, bits.shape)), f"{place.start} to {place.stop - 1}", where))
-    return markdown(("block", "shape here", "numbers", "where it is 1"), rows) + "\n"
+        rows.append((Code(block.name), " x ".join(map(str, bits.shape)), f"{place.start} to {place.stop - 1}", where))
+    return Table(("block", "shape here", "numbers", "where it is 1"), rows).markdown() + "\n"
 
 
 def numbers_csv(path: Path, kind: str) -> None:

@@ -63,6 +63,33 @@ def test_every_agent_answers_every_reachable_position(name, variant):
                 check(policy, observations, masks)
 
 
+def test_a_mixture_is_the_weighted_mean_of_its_agents():
+    mixed = agents.make("mix:odds=.25,uniform=.75", "classic", 3)
+    parts = [agents.make(name, "classic", 3) for name in ("odds", "uniform")]
+    for observations, masks in positions("classic", 3, steps=5):
+        check(mixed, observations, masks)
+        one, other = (policy.probs(observations, masks) for policy in parts)
+        assert mixed.probs(observations, masks) == pytest.approx(0.25 * one + 0.75 * other)
+
+
+def test_a_mixture_of_folders_is_the_same_from_anywhere(tmp_path, monkeypatch):
+    shutil.copytree(agents.CHECKPOINTS / "exact", tmp_path / "mine", ignore=shutil.ignore_patterns("*.npz"))
+    monkeypatch.chdir(tmp_path)
+    assert agents.anywhere("mix:./mine=.5,odds=.5") == f"mix:{tmp_path / 'mine'}=0.5,odds=0.5"
+
+
+@pytest.mark.parametrize(
+    ("name", "said"),
+    [
+        ("mix:", "is no part"), ("mix:odds", "is no part"), ("mix:odds=.5,odds=.5", "each agent once"), ("mix:odds=.5,uniform=.4", "sum to 0.9"),
+        ("mix:odds=1.5", "is no part"), ("mix:odds=nan", "is no part"), ("mix:odds=.5,oddz=.5", "did you mean 'odds'"),
+    ],
+)  # fmt: skip
+def test_a_mixture_that_is_none_is_refused(name, said):
+    with pytest.raises(ValueError, match=said):
+        agents.make(name, "classic", 2)
+
+
 CORNERS = [
     pe.Game.from_hands("classic", [[1], [2]], opener=0, bids=["1x6"]),  # "one six"
     pe.Game.from_hands("pascal", [[1], [2]], opener=0, bids=["1P"]),  # one Paco

@@ -18,7 +18,7 @@ from perudo_env.engine.variant import Variant, parse_variant
 from perudo_env.policy import Int8Array, Policy, SampledPolicy
 from tests.evaluate.test_local_best_response import Telling, likelihood_of
 from tests.helpers import PRESETS, play_out, random_dice, random_variant
-from train.evaluate.standings import share_against
+from train.evaluate.tournament.standings import share_against
 
 QUICK = Thought(tried=4, samples=4)
 SLIP = 0.1

@@ -74,7 +74,7 @@ def test_what_cannot_be_is_said_on_stderr_with_code_2(argv, word, capsys, monkey
     assert main(argv) == 2
     out, err = capsys.readouterr()
     assert out == ""
-    assert err.startswith("perudo: ")
+    assert err.startswith(f"{argv[0]}: ")
     assert word in err
     assert list(tmp_path.iterdir()) == []
 

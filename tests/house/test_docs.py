@@ -17,7 +17,10 @@ DOCS = ROOT / "docs"
 PAGES = [p for p in repository_files() if p.suffix == ".md" and (p.parent == ROOT or p.is_relative_to(DOCS))]
 MOST_BYTES = 10**6
 """Of a file in docs/: what a command makes again is no source."""
-QUICK = [README, *(DOCS / "start" / f"{name}.md" for name in ("install", "first-game", "first-agent", "first-evaluation"))]
+QUICK = [
+    README,
+    *(DOCS / "start" / f"{name}.md" for name in ("install", "first-game", "first-agent", "first-evaluation")),
+]
 SLOW = [DOCS / f"{name}.md" for name in ("rules", "play", "training", "evaluation", "results", "fr/jouer")]
 WITH_CODE = [*QUICK, *(DOCS / f"{name}.md" for name in ("environment", "doors", "rules", "agents"))]
 # How a command is made short enough for a test.
@@ -54,7 +57,9 @@ def commands(page: Path) -> list[str]:
 
 def files(*pages: Path) -> dict[str, str]:
     """Blocks whose first line names a file are that file, for the commands."""
-    named = [(match[1], block) for page in pages for block in blocks(page) if (match := re.match(r"# (\w+\.py)\n", block))]
+    named = [
+        (match[1], block) for page in pages for block in blocks(page) if (match := re.match(r"# (\w+\.py)\n", block))
+    ]
     return {name: block.replace(*DECISIONS) for name, block in named}
 
 
@@ -111,7 +116,9 @@ def test_links_lead_somewhere(page: Path) -> None:
     for target in re.findall(r"\]\((?!https?:)([^)\s]+)\)|`[^`<]+<([^>]+)>`", text):
         name, _, anchor = (target[0] or target[1]).partition("#")
         there = page.parent / name if name else page
-        assert there.exists() or "_generated" in there.parts, f"{page.name}: {name}"  # the build makes those, and checks
+        assert there.exists() or "_generated" in there.parts, (
+            f"{page.name}: {name}"
+        )  # the build makes those, and checks
         assert not anchor or anchor in anchors(there), f"{page.name}: {name}#{anchor}"
     for path in re.findall(r"`((?:configs|agents|tests|docs|tools)/[\w/.-]+)`", text):
         assert (ROOT / path).exists(), f"{page.name}: {path}"
@@ -140,5 +147,7 @@ def test_the_site_builds_whole_and_needs_no_network(tmp_path: Path) -> None:
     assert done.returncode == 0, done.stderr
     assert (tmp_path / "searchindex.js").exists()
     for page in tmp_path.rglob("*.html"):
-        loaded = re.findall(r"<(?:script|img|link)\b[^>]*?(?:src|href)=\"(https?:[^\"]+)", page.read_text(encoding="utf-8"))
+        loaded = re.findall(
+            r"<(?:script|img|link)\b[^>]*?(?:src|href)=\"(https?:[^\"]+)", page.read_text(encoding="utf-8")
+        )
         assert not loaded, f"{page.name} loads {loaded}"

@@ -27,7 +27,7 @@ from perudo_env.engine.variant import parse_variant
 from perudo_env.envs.vector import LearnerVectorEnv
 from train.core.config import Count, NumTables, Part, Rate, Seats, Section, Share, VariantText, Weight, Widths
 from train.core.loop import Figures
-from train.core.sections import RunSection
+from train.core.sections import Keep, RunSection
 from train.core.state import Arrays, load_numpy_generator, numpy_generator, take, take_count
 from train.core.trainer import EMAWeights, NetworkTrainer
 from train.selfplay.pool import SnapshotPool
@@ -107,6 +107,8 @@ class JudgeSection(Section):
     """Games against each baseline, at the end."""
     baselines: tuple[str, ...] = ("uniform", "odds", "threshold", "bluffer", "inference")
     """Agents against which win shares are measured."""
+    keep: Keep = "last"
+    """The weights that are kept to play: the last, or those of the point of the curve with the best mean win share."""
 
 
 class Quickstart(Section):
@@ -142,7 +144,7 @@ class SB3(NetworkTrainer):
     counts = ("decisions", "updates", "next_snapshot")
 
     def __init__(self, config: Quickstart) -> None:
-        super().__init__(config.run, config.ppo.total_decisions)
+        super().__init__(config.run, config.ppo.total_decisions, config.evaluation.keep)
         self.config = config
         ppo, variant, seats = config.ppo, parse_variant(config.game.variant), config.game.num_seats
         scripted = [registry.make(name, variant, seats) for name in config.pool.scripted]

@@ -18,7 +18,7 @@ import numpy as np
 from perudo_env.engine.variant import is_whole, parse_variant, table_size
 from perudo_env.game.files import parse_json
 from train.core.rollout import Played
-from train.evaluate.tasks import Finished
+from train.evaluate.tournament.tasks import Finished
 
 APPLICATION = 0x50455255  # "PERU", in the file's header
 FORMAT = 1

@@ -24,8 +24,8 @@ from math import comb
 import numpy as np
 import numpy.typing as npt
 
+from train.core.measured import Estimate
 from train.core.rollout import Played
-from train.evaluate.statistics import Estimate
 
 FloatArray = npt.NDArray[np.float64]
 POINTS_PER_DECADE = 400.0

@@ -1,8 +1,8 @@
-"""The large tournament: every agent at every table, in tasks with fixed seeds, into one file of results."""
+"""The schedule of a tournament: every agent at every table, in tasks with fixed seeds, into one file of results."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from hashlib import sha256
 from typing import Annotated
@@ -16,9 +16,9 @@ from train.core.backends import Backend
 from train.core.config import NumTables, Seats, Section, Seed, VariantText
 from train.core.progress import progress
 from train.core.sources import PLAYED, digest, fingerprint, matching
-from train.evaluate.results import Cell, ResultsFile
-from train.evaluate.standings import draw_lineups
-from train.evaluate.tasks import Task, cut, play_task
+from train.evaluate.tournament.lineups import draw_lineups
+from train.evaluate.tournament.results import Cell, ResultsFile
+from train.evaluate.tournament.tasks import Finished, Task, cut, play_task
 
 RESULTS = "results.sqlite"
 SMOKE = (
@@ -26,7 +26,7 @@ SMOKE = (
 )  # fmt: skip
 
 
-class League(Section):
+class TournamentConfig(Section):
     """A tournament."""
 
     agents: tuple[str, ...] = ()
@@ -78,7 +78,7 @@ class League(Section):
 
 
 @dataclass(frozen=True)
-class Part:
+class PlacedTask:
     """A task and where its games belong."""
 
     cell: int
@@ -86,26 +86,36 @@ class Part:
     task: Task
 
 
-def play(league: League, cells: list[Cell], results: ResultsFile, backend: Backend, console: Console) -> None:
+def play(config: TournamentConfig, cells: list[Cell], results: ResultsFile, backend: Backend, console: Console) -> None:
     """Play what ``results`` does not hold of the tournament's cells yet; ``BackendError`` for workers that fail."""
     parts = [
-        Part(results.enter(cell), number, task) for cell in cells for number, task in enumerate(league.tasks(cell))
+        PlacedTask(results.enter(cell), number, task)
+        for cell in cells
+        for number, task in enumerate(config.tasks(cell))
     ]
     known = {(cell, number) for cell in results.cells for number in results.finished(cell)}
     # the first task of every cell first: whoever looks early sees a little of everything
     left = sorted((p for p in parts if (p.cell, p.number) not in known), key=lambda p: p.number)
-    total, to_play = _games(parts), _games(left)
+    total, to_play = _games(p.task for p in parts), _games(p.task for p in left)
     console.print(
         f"{total} games in {len(cells)} cells, {total - to_play} of them done; results in {results.path}",
         highlight=False,
     )
-    if not left:
-        return
-    with progress("games", total, console, done=total - to_play) as advance, backend:
-        for at, done, worker in backend.run(play_task, [part.task for part in left]):
+    if left:
+        for at, done, worker in play_tasks([part.task for part in left], backend, console, total - to_play):
             results.add(left[at].cell, left[at].number, done, worker)
-            advance(len(done.played.lineups))
 
 
-def _games(parts: Iterable[Part]) -> int:
-    return sum(len(part.task.seeds) for part in parts)
+def play_tasks(
+    tasks: Sequence[Task], backend: Backend, console: Console, done: int = 0
+) -> Iterator[tuple[int, Finished, str]]:
+    """Play tasks on a backend: yields (number of the task, its games, name of the worker) in any order, and shows progress,
+    with ``done`` games behind us."""
+    with progress("games", done + _games(tasks), console, done=done) as advance, backend:
+        for number, finished, worker in backend.run(play_task, tasks):
+            yield number, finished, worker
+            advance(len(finished.played.lineups))
+
+
+def _games(tasks: Iterable[Task]) -> int:
+    return sum(len(task.seeds) for task in tasks)

@@ -1,5 +1,6 @@
 """The large tournament: resumable to the same results, and never on top of anything else."""
 
+import csv
 import html.parser
 import os
 import signal
@@ -18,10 +19,13 @@ from train.__main__ import main as command
 from train.core import options
 from train.core.backends import BackendError, Local
 from train.core.config import load_config
-from train.evaluate import tournament as league
-from train.evaluate.arena import Arena, measure
-from train.evaluate.results import FORMAT, ResultsFile
-from train.report import tournament as league_page
+from train.core.measured import read_measured
+from train.evaluate.tournament import schedule
+from train.evaluate.tournament.arena import Arena, measure
+from train.evaluate.tournament.overall import judge, overall, ratings
+from train.evaluate.tournament.results import FORMAT, ResultsFile
+from train.evaluate.tournament.tables import by_seats, in_points
+from train.report import tournament as pages
 
 ROOT = Path(__file__).parents[2]
 SMALL = {
@@ -50,7 +54,7 @@ class Mortal(UniformPolicy):
 
 
 def config(tmp_path, **changes):
-    path = tmp_path / "league.yaml"
+    path = tmp_path / "tournament.yaml"
     path.write_text(yaml.safe_dump({**SMALL, **changes}))
     return path
 
@@ -61,7 +65,7 @@ def play(tmp_path, out, *overrides, workers=1, **changes):
 
 
 def rows(folder):
-    with sqlite3.connect(f"file:{folder / league.RESULTS}?mode=ro", uri=True) as db:
+    with sqlite3.connect(f"file:{folder / schedule.RESULTS}?mode=ro", uri=True) as db:
         return db.execute(ROWS).fetchall()
 
 
@@ -93,9 +97,9 @@ def test_killed_at_any_time_it_goes_on_to_the_same_results(tmp_path, monkeypatch
     """SIGKILL in the middle of a task, twice: finished tasks stay, none counts twice."""
     lives = tmp_path / "lives"
     monkeypatch.setenv("PERUDO_MORTAL", str(lives))
-    from tests.evaluate.test_league import Mortal  # by the name that the killed process finds it under
+    from tests.evaluate.test_tournament import Mortal  # by the name that the killed process finds it under
 
-    agents = ["odds", "uniform", "tests.evaluate.test_league:Mortal"]
+    agents = ["odds", "uniform", "tests.evaluate.test_tournament:Mortal"]
     lives.write_text("0 0")
     monkeypatch.setattr(Mortal, "calls", 0)
     assert play(tmp_path, "unharmed", agents=agents) == 0
@@ -133,21 +137,21 @@ def test_more_games_keep_the_first_and_a_finished_run_plays_nothing(whole, tmp_p
 
 
 def test_the_arena_plays_the_games_of_a_cell(whole, tmp_path):
-    with ResultsFile(whole / league.RESULTS) as results:
-        judged = league_page.judge(results)[1]
+    with ResultsFile(whole / schedule.RESULTS) as results:
+        judged = judge(results)[1]
     cell = judged.cell
     options = Arena(cell.agents, cell.variant, cell.seats, 24, cell.seed, chunk=6)
     assert measure(options, options.checked()[1], Console(quiet=True)).result == judged.result
 
 
 def test_one_task_is_never_entered_twice(whole, tmp_path):
-    chosen = load_config(league.League, config(tmp_path))
+    chosen = load_config(schedule.TournamentConfig, config(tmp_path))
     (tmp_path / "run").mkdir()
-    with ResultsFile(tmp_path / "run" / league.RESULTS, chosen.settings()) as results:
+    with ResultsFile(tmp_path / "run" / schedule.RESULTS, chosen.settings()) as results:
         cell = chosen.cells()[0]
         number = results.enter(cell)
         assert results.enter(cell) == number
-        done = league.play_task(chosen.tasks(cell)[0])
+        done = schedule.play_task(chosen.tasks(cell)[0])
         results.add(number, 0, done, "here")
         with pytest.raises(ValueError, match="UNIQUE"):
             results.add(number, 0, done, "there")
@@ -166,7 +170,7 @@ def test_failing_workers_leave_finished_games(whole, tmp_path, capsys, monkeypat
     assert "a node is gone; finished games are kept in" in capsys.readouterr().err
     kept = rows(tmp_path / "run")
     assert len({r[:3] for r in kept}) == 5
-    assert "30 games at 4 tables" in (tmp_path / "run" / league_page.PAGE).read_text()
+    assert "30 games at 4 tables" in (tmp_path / "run" / pages.PAGE).read_text()
     monkeypatch.undo()
     assert play(tmp_path, "run") == 0
     assert rows(tmp_path / "run") == rows(whole)
@@ -199,9 +203,9 @@ def spoil(path, how):
     ],
 )
 def test_a_bad_results_file_is_refused_and_left_as_it_is(how, says, whole, tmp_path, capsys):
-    path = tmp_path / "run" / league.RESULTS
+    path = tmp_path / "run" / schedule.RESULTS
     path.parent.mkdir()
-    path.write_bytes((whole / league.RESULTS).read_bytes())
+    path.write_bytes((whole / schedule.RESULTS).read_bytes())
     spoil(path, how)
     before = path.read_bytes()
     assert play(tmp_path, "run") == 2
@@ -224,7 +228,7 @@ def test_a_bad_results_file_is_refused_and_left_as_it_is(how, says, whole, tmp_p
 )
 def test_another_tournament_or_a_bad_one_is_refused(changes, says, whole, tmp_path, capsys):
     (tmp_path / "run").mkdir()
-    (tmp_path / "run" / league.RESULTS).write_bytes((whole / league.RESULTS).read_bytes())
+    (tmp_path / "run" / schedule.RESULTS).write_bytes((whole / schedule.RESULTS).read_bytes())
     assert play(tmp_path, "run", **changes) == 2
     assert says in capsys.readouterr().err
     assert rows(tmp_path / "run") == rows(whole)
@@ -232,16 +236,16 @@ def test_another_tournament_or_a_bad_one_is_refused(changes, says, whole, tmp_pa
 
 def test_two_runs_on_one_file_are_refused(tmp_path, capsys):
     (tmp_path / "run").mkdir()
-    chosen = load_config(league.League, config(tmp_path))
-    with ResultsFile(tmp_path / "run" / league.RESULTS, chosen.settings()):
+    chosen = load_config(schedule.TournamentConfig, config(tmp_path))
+    with ResultsFile(tmp_path / "run" / schedule.RESULTS, chosen.settings()):
         assert play(tmp_path, "run") == 2
     assert "is being written by another run" in capsys.readouterr().err
 
 
 def test_the_page_is_whole_alone(whole, tmp_path):
-    assert command(["tournament-page", str(whole / league.RESULTS), str(tmp_path / "page.html")]) == 0
+    assert command(["tournament-page", str(whole / schedule.RESULTS), str(tmp_path / "page.html")]) == 0
     text = (tmp_path / "page.html").read_text()
-    assert text == (whole / league_page.PAGE).read_text(), "equal results, equal pages"
+    assert text == (whole / pages.PAGE).read_text(), "equal results, equal pages"
     links = []
 
     class Links(html.parser.HTMLParser):
@@ -251,13 +255,15 @@ def test_the_page_is_whole_alone(whole, tmp_path):
     Links().feed(text)
     assert links == []
     assert text.count("data:image/svg+xml") == 2
-    with ResultsFile(whole / league.RESULTS) as results:
-        judged = league_page.judge(results)
-        in_words = league_page.by_seats(results)
-    rows = league_page.overall(judged, league_page.ratings(judged))
+    with ResultsFile(whole / schedule.RESULTS) as results:
+        judged = judge(results)
+    with (tmp_path / "page.csv").open(newline="") as file:
+        shares = [read_measured(row) for row in csv.DictReader(file)]
+    in_words = by_seats(shares).markdown()
+    rows = overall(judged, ratings(judged))
     for row in rows:
         assert f"<tr><td>{row.agent}</td><td>4</td>" in text
-        assert f">{row.relative}</span></td><td>{league_page.in_points(row.points)}</td>" in text
+        assert f">{row.relative}</td><td>{in_points(row.points)}</td>" in text
     assert np.mean([r.relative.value for r in rows]) == pytest.approx(1, abs=0.1)
     assert rows[-1].agent == "uniform"
     assert [line.split("`")[1] for line in in_words.splitlines()[2:]] == [row.agent for row in rows]
@@ -266,10 +272,10 @@ def test_the_page_is_whole_alone(whole, tmp_path):
 
 
 def test_all_shipped_agents_meet_at_all_presets(tmp_path):
-    chosen = load_config(league.League, ROOT / "configs/tournament.yaml")
+    chosen = load_config(schedule.TournamentConfig, ROOT / "configs/tournament.yaml")
     cells = chosen.cells()
-    assert {(c.variant, c.seats) for c in cells} == {(v, n) for v in league.VARIANTS for n in range(2, 7)}
+    assert {(c.variant, c.seats) for c in cells} == {(v, n) for v in schedule.VARIANTS for n in range(2, 7)}
     assert len({c.seed for c in cells}) == len(cells)
     for cell in cells:
         out = {line.partition(":")[0] for line in cell.left_out}
-        assert set(cell.agents) | out == set(league.registry.names())
+        assert set(cell.agents) | out == set(schedule.registry.names())

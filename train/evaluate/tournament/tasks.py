@@ -14,8 +14,8 @@ from perudo_env.engine.batch import Batch
 from perudo_env.engine.variant import parse_variant
 from perudo_env.policy import Policy
 from train.core.rollout import CHUNK, Played, SeatArray, play_batch
-from train.evaluate.records import Trace, lines
-from train.evaluate.standings import games_of
+from train.evaluate.tournament.lineups import games_of
+from train.evaluate.tournament.records import Trace, lines
 
 
 @dataclass(frozen=True)
@@ -52,7 +52,7 @@ def cut(
 ) -> list[Task]:
     """Every rotation of each line-up, ``(num_deals, num_seats)``, in tasks of ``chunk`` games.
 
-    The games, in order, are those of :func:`~train.evaluate.standings.play_deals` where ``chunk`` is
+    The games, in order, are those of :func:`~train.evaluate.tournament.standings.play_deals` where ``chunk`` is
     ``rollout.CHUNK``; another ``chunk`` gives the agents other draws on the same dice.
     """
     seats, seeds = games_of(lineups, seed)

@@ -1,4 +1,4 @@
-"""Whole games as text: one line of JSON a game, with a record that ``Game.replay`` reads.
+"""Records of whole games as text: one line of JSON a game, with a record that ``Game.replay`` reads.
 
 A line holds ``variant``, ``seats`` (their number), ``agents`` (a name per seat) and ``record``.
 """
