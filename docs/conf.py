@@ -18,7 +18,7 @@ version = release = perudo_env.__version__
 
 extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.viewcode"]
 myst_enable_extensions = ["substitution", "colon_fence"]
-myst_substitutions = {name: make() for name, make in parts.PARTS.items()}
+myst_substitutions = {name: parts.made(name) for name in parts.PARTS}
 myst_heading_anchors = 3
 exclude_patterns = ["_generated/observed.md"]
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from tools.parts import PARTS, ROOT
+from tools.parts import ROOT, made
 
 README = ROOT / "README.md"
 
@@ -13,7 +13,7 @@ def filled(text: str) -> str:
     """README with its generated parts made anew: each stands between ``<!-- name -->`` and ``<!-- /name -->``."""
     return re.sub(
         r"(<!-- (\w+) -->\n).*?(<!-- /\2 -->)",
-        lambda found: f"{found[1]}{PARTS[found[2]]()}\n{found[3]}",
+        lambda found: f"{found[1]}{made(found[2])}\n{found[3]}",
         text,
         flags=re.DOTALL,
     )

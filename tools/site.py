@@ -22,7 +22,7 @@ from perudo_env.render.scene import scene
 from perudo_env.rulebook.book import Clause, format_example, rulebook
 from perudo_env.rulebook.texts import PRESET_SOURCE, SOURCES
 from tools.architecture import draw
-from tools.parts import markdown
+from train.core.table import Code, Table
 from train.report.numbers import read
 
 POSITION = "classic 22344/13566/23456/12455 opener=3 2x4 3x4 4x5"
@@ -99,9 +99,8 @@ def observed() -> str:
     """The blocks of the observation of ``POSITION``: what is 1 in each."""
     game = pe.Game.from_position(POSITION)
     layout = pe.Batch(game.variant, len(game.dice), 1).layout
-    seat = game.seat
-    assert seat is not None, "the position is of a game that goes on"
-    row = game.observation(seat)
+    assert game.seat is not None
+    row = game.observation(game.seat)
     rows = []
     for block in LAYOUT:
         bits = layout.get(row, block.name)
@@ -110,8 +109,8 @@ def observed() -> str:
         if block.name == "switches":
             where = f"one of each of the {len(SWITCHES)} switches"
         place = layout.slices[block.name]
-        rows.append((f"`{block.name}`", " x ".join(map(str, bits.shape)), f"{place.start} to {place.stop - 1}", where))
-    return markdown(("block", "shape here", "numbers", "where it is 1"), rows) + "\n"
+        rows.append((Code(block.name), " x ".join(map(str, bits.shape)), f"{place.start} to {place.stop - 1}", where))
+    return Table(("block", "shape here", "numbers", "where it is 1"), rows).markdown() + "\n"
 
 
 def numbers_csv(path: Path, kind: str) -> None:

@@ -1,5 +1,6 @@
 """The large tournament: resumable to the same results, and never on top of anything else."""
 
+import csv
 import html.parser
 import os
 import signal
@@ -18,6 +19,7 @@ from train.__main__ import main as command
 from train.core import options
 from train.core.backends import BackendError, Local
 from train.core.config import load_config
+from train.core.measured import read_measured
 from train.evaluate.tournament import schedule
 from train.evaluate.tournament.arena import Arena, measure
 from train.evaluate.tournament.overall import judge, overall, ratings
@@ -255,7 +257,9 @@ def test_the_page_is_whole_alone(whole, tmp_path):
     assert text.count("data:image/svg+xml") == 2
     with ResultsFile(whole / schedule.RESULTS) as results:
         judged = judge(results)
-        in_words = by_seats(results).markdown()
+    with (tmp_path / "page.csv").open(newline="") as file:
+        shares = [read_measured(row) for row in csv.DictReader(file)]
+    in_words = by_seats(shares).markdown()
     rows = overall(judged, ratings(judged))
     for row in rows:
         assert f"<tr><td>{row.agent}</td><td>4</td>" in text

@@ -3,7 +3,7 @@
     python -m train tournament configs/tournament.yaml --workers 2
     python -m train tournament-page runs/tournament/results.sqlite page.html
 
-The run folder holds results.sqlite, page.html and page.png. The same command goes on with a run that was stopped or killed, on
+The run folder holds results.sqlite, page.html, page.png and page.csv, a row per agent and table. The same command goes on with a run that was stopped or killed, on
 any backend and any number of workers, to the same results; ``games`` may grow, variants and seats may be added.
 """
 
@@ -23,13 +23,14 @@ from perudo_env.game.files import NotWrittenError, check_writable, make_folder
 from train.core.backends import Backend, BackendError
 from train.core.config import load_config
 from train.core.figures import bars, heat, new_figure
+from train.core.measured import write_measured
 from train.core.options import Out, Training, Where, Workers
 from train.core.run import write_png
 from train.core.table import Table
 from train.evaluate.tournament.overall import Overall, PlayedCell, judge, overall, ratings
 from train.evaluate.tournament.results import Cell, ResultsFile
 from train.evaluate.tournament.schedule import RESULTS, SMOKE, TournamentConfig, play
-from train.evaluate.tournament.tables import overview_table, standings_table
+from train.evaluate.tournament.tables import overview_table, relative_shares, standings_table
 from train.report import page
 
 PAGE = "page.html"
@@ -41,7 +42,7 @@ HOW = (
 
 
 def write(results: ResultsFile, path: Path) -> list[Overall]:
-    """Write the page, whole or not at all, and its picture beside it; returns its first table."""
+    """Write the page, whole or not at all, and its picture and data beside it; returns its first table."""
     judged = judge(results)
     rated = ratings(judged)
     rows = overall(judged, rated)
@@ -68,6 +69,7 @@ def write(results: ResultsFile, path: Path) -> list[Overall]:
         page.heading("How it was played"), page.table(about),
     ]  # fmt: skip
     page.write_page(path, "A tournament of Perudo", parts)
+    write_measured(path.with_suffix(".csv"), relative_shares(judged))
     for figure, _ in figures[-1:]:
         write_png(path.with_suffix(".png"), figure)
     return rows

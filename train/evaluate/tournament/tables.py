@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from math import isnan
 
-from train.core.measured import Estimate
+from train.core.measured import Estimate, Measured
 from train.core.table import Code, Judged, Table
-from train.evaluate.tournament.overall import Overall, judge, overall
+from train.evaluate.statistics import mean_of
+from train.evaluate.tournament.overall import Overall, PlayedCell
 from train.evaluate.tournament.ratings import Ratings
-from train.evaluate.tournament.results import ResultsFile
 from train.evaluate.tournament.standings import Result
 
 
@@ -56,13 +57,26 @@ def overview_table(rows: Sequence[Overall]) -> Table:
     )
 
 
-def by_seats(results: ResultsFile) -> Table:
-    """Win share over fair share, the mean of all variants, by number of seats and over all tables, best first."""
-    judged = judge(results)
-    seats = sorted({j.cell.seats for j in judged})
-    columns = [{r.agent: r.relative for r in overall([j for j in judged if j.cell.seats == n], "")} for n in seats]
-    rows = [
-        (Code(row.agent), *(f"{c[row.agent].value:.2f}" if row.agent in c else None for c in columns), row.relative)
-        for row in overall(judged, "")
+def relative_shares(judged: Sequence[PlayedCell]) -> list[Measured]:
+    """Win share over fair share of every agent at every table where it has one."""
+    found = ((j, agent, j.relative(agent)) for j in judged for agent in dict.fromkeys(j.cell.agents))
+    return [
+        Measured("relative_win_share", *share, f"{j.cell.variant}, {j.cell.seats} seats", agent)
+        for j, agent, share in found
+        if not isnan(share.value)
     ]
-    return Table(("agent", *(f"{n} seats" for n in seats), "all"), rows)
+
+
+def over_all(shares: Sequence[Measured]) -> dict[str, Estimate]:
+    """The mean over all tables by agent, best first; tables weigh alike and are independent samples."""
+    names = dict.fromkeys(m.agent for m in shares)
+    means = {name: mean_of([m.estimate for m in shares if m.agent == name]) for name in names}
+    return dict(sorted(means.items(), key=lambda item: -item[1].value))
+
+
+def by_seats(shares: Sequence[Measured]) -> Table:
+    """Win share over fair share, the mean of all variants, by number of seats and over all tables, best first."""
+    columns = sorted({m.table.rpartition(", ")[2] for m in shares})
+    means = {column: over_all([m for m in shares if m.table.endswith(f", {column}")]) for column in columns}
+    rows = [(Code(name), *(means[c].get(name) for c in columns), share) for name, share in over_all(shares).items()]
+    return Table(("agent", *columns, "all"), rows)
