@@ -35,12 +35,15 @@ ARGUMENTS = [
     "--disable-component-update", "--disable-sync",
 ]  # fmt: skip
 PATIENCE = 60_000  # milliseconds; the machine may be busy
+MY_TURN = "#bid-form[data-turn]"
 SETTLED = "#controls:not([data-fresh])"  # the buttons have been there for a moment, and take presses
 NO_PAGES = {
     "/static",
     "/t/{room_id}/ws",
     "/games/{name}/game.json",
     "/games/{name}/record.txt",
+    "/manifest.webmanifest",
+    "/sw.js",
     "/score/{evening}/perudo.csv",
 }
 """Routes whose answer is not a page."""
@@ -115,7 +118,7 @@ class Server:
         score = httpx.post(f"{self.address}/score/new", data=evening).headers["location"]
         join, _ = self.open_table(kind0="browser", kind1="regular")
         found = {
-            "/": "/", "/rules": "/rules?variant=box", "/t/{room_id}": join, "/games": "/games", "/games/{name}": f"{game}?step=2",
+            "/": "/", "/new": "/new", "/research": "/research", "/offline": "/offline", "/rules": "/rules?variant=box", "/t/{room_id}": join, "/games": "/games", "/games/{name}": f"{game}?step=2",
             "/score": "/score", "/score/new": "/score/new", "/score/{evening}": score, "/score/{evening}/sheet": f"{score}/sheet",
             "/score/{evening}/delete": f"{score}/delete",
         }  # fmt: skip
@@ -181,12 +184,12 @@ def press(page: Page, selector: str) -> None:
 def play_by_keyboard(page: Page) -> None:
     """Play a game to its end with the keyboard alone: doubt what is standing, else bid the least."""
     while True:
-        page.wait_for_selector("#next, #bid-form, #dudo, #replay")
+        page.wait_for_selector(f"#next, {MY_TURN}, #replay")
         if page.query_selector("#replay"):
             return
-        wanted = next(s for s in ("#next", "#dudo", "#bid") if page.query_selector(s))
-        before = page.locator("#controls").inner_html()
-        press_until(page, wanted)
+        wanted = "#next" if page.query_selector("#next") else "#dudo:not([aria-disabled])"
+        before = page.get_attribute("#game", "data-at")
+        press_until(page, wanted if page.query_selector(wanted) else "#least")
         page.wait_for_selector(SETTLED)
         page.keyboard.press("Enter")
-        page.wait_for_function("before => document.getElementById('controls').innerHTML !== before", arg=before)
+        page.wait_for_function("before => document.getElementById('game').dataset.at !== before", arg=before)

@@ -1,4 +1,4 @@
-"""README's pictures of the three ways to play, taken anew: ``python -m tools.pictures``. It needs Chromium."""
+"""README's pictures of the three ways to play, and the icons of the page, made anew: ``python -m tools.pictures``. It needs Chromium."""
 
 from __future__ import annotations
 
@@ -15,29 +15,41 @@ from perudo_env.play.series import Series
 from perudo_env.play.table import Player
 from perudo_env.play.terminal.app import PerudoApp
 from perudo_env.play.terminal.telling import Manner
-from tests.browser import Server, chromium, speak
+from tests.browser import MY_TURN, Server, chromium, press, speak
 
-DOCS = Path(__file__).resolve().parent.parent / "docs"
+ROOT = Path(__file__).resolve().parent.parent
+DOCS = ROOT / "docs" / "images"
+ICONS = ROOT / "perudo_env" / "play" / "static"
 BROWSER_SEED, TERMINAL_SEED = 9, 40  # rounds with a few bids, and dice that match
 
 
 def browser_picture(page: Page, server: Server) -> None:
     """The first reveal of a round among five."""
-    page.set_viewport_size({"width": 1200, "height": 1000})
+    page.set_viewport_size({"width": 1280, "height": 800})
     page.goto(server.address)
     speak(page, "en")
-    names = {"name0": "Chloé", "kind1": "regular", "kind2": "expert", "kind3": "master", "kind4": "odds"}
+    names = {"name0": "Chloé", "kind0": "me", "kind1": "regular", "kind2": "expert", "kind3": "master", "kind4": "odds"}
     page.goto(
-        f"{server.address}/?pace=none&seed={BROWSER_SEED}&"
+        f"{server.address}/research?pace=none&seed={BROWSER_SEED}&"
         + "&".join(f"{field}={value}" for field, value in names.items())
     )
     page.click("#deal")
-    while page.wait_for_selector("#next, #dudo, #bid") and not page.query_selector("#next"):
-        before = page.locator("#controls").inner_html()
-        page.click("#dudo" if page.query_selector("#dudo") else "#bid")
-        page.wait_for_function("before => document.getElementById('controls').innerHTML !== before", arg=before)
-    page.locator("h2").first.focus()
+    while page.wait_for_selector(f"#next, {MY_TURN}") and not page.query_selector("#next"):
+        before = page.get_attribute("#game", "data-at")
+        press(page, "#dudo:not([aria-disabled]), #least")
+        page.wait_for_function("before => document.getElementById('game').dataset.at !== before", arg=before)
+    page.wait_for_timeout(4000)
     page.screenshot(path=DOCS / "play.png", animations="disabled")
+
+
+def icons(page: Page) -> None:
+    """The die of the page's icon on its felt, for home screens that cut the edges off as they like."""
+    die = (ICONS / "die.svg").read_text(encoding="utf-8")
+    style = "margin:0;display:grid;place-items:center;height:100vh;background:#234841"
+    page.set_content(f'<body style="{style}"><div style="width:62vw">{die}</div></body>')
+    for size in (192, 512):
+        page.set_viewport_size({"width": size, "height": size})
+        page.screenshot(path=ICONS / f"icon-{size}.png")
 
 
 def score_picture(page: Page, server: Server) -> None:
@@ -73,13 +85,14 @@ def terminal_svg(games: Path) -> str:
 
 
 def main() -> None:
-    """Take all three."""
+    """Take all three, and draw the icons."""
     with tempfile.TemporaryDirectory() as folder:
         svg = terminal_svg(Path(folder))
         with Server(Path(folder)) as server, chromium(Path(folder) / "profile") as browser:
             page = browser.new_page()
             browser_picture(page, server)
             score_picture(page, server)
+            icons(browser.new_page())
             page = browser.new_page()
             page.set_viewport_size({"width": 940, "height": 640})
             page.set_content(svg)

@@ -24,7 +24,7 @@ main = Door(
         },
         "solve": {
             "exact": Command("train.solver.exact.solve:run", "one round between two seats, exactly"),
-            "recall": Command("train.solver.recall.solver:run", "one round by recall-limited CFR"),
+            "recall": Command("train.solver.recall.solve:run", "one round by recall-limited CFR"),
             "tables": Command("train.solver.recall.tables:run", "every round of a two-seat game"),
             "teacher": Command(
                 "train.solver.recall.teacher:run", "every round of several variants, and a network beside them"

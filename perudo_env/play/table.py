@@ -104,6 +104,10 @@ class Table:
                 raise UnseatedError(agent, str(error)) from error
         return self._made[agent]
 
+    def again(self) -> Table:
+        """A new game of the same players by the same rules, with new dice."""
+        return Table(self.variant, self.players, self.make, max_rounds=self.max_rounds)
+
     # ------------------------------------------------------------------------------------------ whose turn it is
 
     def is_person(self, seat: int) -> bool:

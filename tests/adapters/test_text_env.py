@@ -17,7 +17,7 @@ from tests.helpers import PRESETS, Chooser, legal_ids
 
 WORDS = {
     "en": ("Your dice: (.*)", "(?:least raise|may open with): (.*)", "Thinking ... I bid {} {}.", "I doubt that!", "I pass"),
-    "fr": ("Vos dés : (.*)", "(?:au moins|on peut ouvrir avec): (.*)", "Voyons. J'annonce {} {} !", "Je doute.", "Je passe"),
+    "fr": ("Vos dés : (.*)", "(?:au moins|on peut ouvrir avec): (.*)", "Voyons. J'annonce {} {} !", "Je doute.", "Je passe"),
 }  # fmt: skip
 FACES = {
     "en": ("aces", "twos", "threes", "fours", "fives", "sixes"),
@@ -125,8 +125,8 @@ def test_prompt_names_the_bid_to_beat_its_author_and_the_least_raise_per_face():
     assert "Your dice: 2 2 3 4 4" in text
     assert "You are seat 1" in text
     french = prompt(game, rules_text(game.variant, "fr"), "fr")
-    assert "à battre : 5x4, de la place 0" in french
-    assert "Vos dés : 2 2 3 4 4" in french
+    assert "à battre : 5x4, de la place 0" in french
+    assert "Vos dés : 2 2 3 4 4" in french
 
 
 @pytest.mark.parametrize("language", ["en", "fr"])

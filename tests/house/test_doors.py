@@ -85,7 +85,7 @@ def test_every_command_is_listed_and_every_option_has_a_word(capsys: pytest.Capt
 def test_the_help_of_a_trainer_tells_the_keys_of_its_file(capsys: pytest.CaptureFixture[str]) -> None:
     for name, key in (
         ("ppo", "learn.clip=0.2"), ("sb3", "ppo.num_steps="), ("distil", "teacher.agent="), ("nfsp", "round.dice="),
-        ("deep-cfr", "learn.total_decisions="), ("compare", "dcfr_iterations=32"), ("tournament", "games=2000"), ("exploiter", "learn.clip=0.2"),
+        ("deep-cfr", "learn.total_decisions="), ("compare", "trial_seconds=10.0"), ("tournament", "games=2000"), ("exploiter", "learn.clip=0.2"),
     ):  # fmt: skip
         with pytest.raises(SystemExit, match="0"):
             train([name, "--help"])

@@ -50,7 +50,7 @@ def test_lines_warn_first_and_keep_the_game_elsewhere(nowhere: Archive) -> None:
     assert first.startswith(f"Les parties finies ne peuvent être gardées dans {nowhere.folder}")
     (name,) = nowhere.names()
     assert nowhere.path(name).parent == nowhere.spare
-    assert f"La partie est gardée : {nowhere.path(name)}" in out.getvalue()
+    assert f"La partie est gardée : {nowhere.path(name)}" in out.getvalue()
     verify_saved(nowhere.read(name).data)
 
 

@@ -13,7 +13,7 @@ from playwright.sync_api import BrowserContext, Page
 from agents.learned.neural import RelativePolicy
 from perudo_env.game.events import BidMade
 from perudo_env.play.archive import Archive
-from tests.browser import SETTLED, Server, choose, chromium, play_by_keyboard, press, press_until, speak
+from tests.browser import MY_TURN, SETTLED, Server, choose, chromium, play_by_keyboard, press, press_until, speak
 
 pytestmark = pytest.mark.xdist_group("browser")
 
@@ -55,20 +55,20 @@ def faults_of(page: Page) -> list[str]:
 
 
 def new_table(page: Page, server: Server, **choices: str) -> None:
-    page.goto(server.address)
+    page.goto(server.address + "/research")
     page.locator("details").evaluate("e => e.open = true")
     for field, value in {"pace": "none", "kind2": "", "kind3": "", **choices}.items():
         control = page.locator(f"[name={field}]")
         control.select_option(value) if control.evaluate("e => e.tagName") == "SELECT" else control.fill(value)
     page.click("#deal")
-    page.wait_for_selector("#controls h2")
+    page.wait_for_selector("#told")
 
 
 @pytest.mark.parametrize(
-    ("language", "over", "fair"), [("fr", "La partie est finie", "concordent"), ("en", "The game is over", "agree")]
+    ("language", "over", "fair"), [("fr", "gagne la partie", "concordent"), ("en", "wins the game", "agree")]
 )
 def test_a_whole_game_against_table_by_keyboard_then_its_replay_and_proof(page, server, language, over, fair):
-    page.goto(server.address)
+    page.goto(server.address + "/research")
     speak(page, language)
     for field, value in {"kind1": "table", "kind2": "", "kind3": "", "variant": "marquoir"}.items():
         choose(page, f"#{field}", value)
@@ -78,7 +78,7 @@ def test_a_whole_game_against_table_by_keyboard_then_its_replay_and_proof(page, 
         choose(page, f"#{field}", value)
     press_until(page, "#deal")
     page.keyboard.press("Enter")
-    page.wait_for_selector("#controls h2")
+    page.wait_for_selector("#told")
     table = server.house.rooms.get(page.url.rsplit("/", 1)[1]).table
     # the network itself, and nobody who stands in for it
     assert isinstance(table.policy("table"), RelativePolicy)
@@ -86,7 +86,7 @@ def test_a_whole_game_against_table_by_keyboard_then_its_replay_and_proof(page, 
     commitment = page.text_content("#commitment")
     play_by_keyboard(page)
     assert table.is_over
-    assert over in page.text_content("#controls h2")
+    assert over in page.text_content("#told h2")
     assert page.locator(".places li").count() == 2
     assert faults_of(page) == []
     for button, wanted in (("#replay", "#verify"), ("#verify", "#verdict")):
@@ -113,7 +113,7 @@ def test_axe_finds_nothing_on_any_page(page, server, language, scheme):
     narrow(page, scheme)
     page.goto(server.address)
     speak(page, language)
-    for path in (*server.pages().values(), "/?sw_calza=anyone", "/t/none", "/score/x"):
+    for path in (*server.pages().values(), "/research?sw_calza=anyone", "/t/none", "/score/x"):
         page.goto(server.address + path)
         if not path.endswith("/sheet"):
             assert page.locator(f"html[lang={language}]").count() == 1, path
@@ -147,51 +147,55 @@ def test_axe_finds_nothing_at_any_stage_of_a_table(page, server, language, schem
     speak(page, language)
     page.goto(server.address + path)
     page.click("#sit")
-    page.wait_for_selector("#bid-form")
+    page.wait_for_selector(MY_TURN)
 
     def looks_well() -> None:
         assert faults_of(page) == []
         assert not too_wide(page)
 
     looks_well()
-    press(page, "#bid")
-    page.wait_for_selector("#bid-form", state="detached")
+    press(page, "#least")
+    page.wait_for_selector(MY_TURN, state="detached")
     with server.socket_to(path, bo) as other:
         for action in ("pass", "6x2"):
             other.send(server.answer(path, seat=1, action=action))
             while json.loads(other.recv())["type"] != "heard":
                 pass
-        page.wait_for_selector(".calza")
+        page.wait_for_selector("[data-act=pass]")
         # help in the window: the chance of the bid, and what the agent would say
         press(page, "#ask-hint")
         page.wait_for_selector("#hint li")
         assert page.locator("#hint p").count() == 2
-        assert page.text_content("#controls h2") == {"en": "Exactly six 2s?", "fr": "Exactement six 2 ?"}[language]
+        assert page.text_content("#told h2") == {"en": "Exactly six 2s?", "fr": "Exactement six 2 ?"}[language]
         looks_well()
         press(page, "[data-act=pass]")
-        page.wait_for_selector("#dudo")
+        page.wait_for_selector("#dudo:not([aria-disabled])")
         press(page, "#ask-hint")
         page.wait_for_selector("#hint li")
         looks_well()
-        press(page, "#dudo")
+        press(page, "#dudo:not([aria-disabled])")
         page.wait_for_selector("#next")
         looks_well()
 
 
 def test_a_refresh_and_a_dropped_connection_come_back_to_the_same_game(page, server):
     new_table(page, server, seed="5", kind1="regular")
-    page.wait_for_selector("#bid-form")
-    if not page.query_selector("#dudo"):
-        press(page, "#bid")
+    page.wait_for_selector(MY_TURN)
+    if not page.query_selector("#dudo:not([aria-disabled])"):
+        press(page, "#least")
     page.wait_for_selector("#dudo, #next")
     told, dice, address = (
         page.locator("#log li").all_text_contents(),
-        page.locator(".own .dice").all_text_contents(),
+        page.locator(".seat.you .dice").all_text_contents(),
         page.url,
     )
     page.reload()
-    page.wait_for_selector("#controls h2")
-    assert (page.locator("#log li").all_text_contents(), page.locator(".own .dice").all_text_contents(), page.url) == (
+    page.wait_for_selector("#told")
+    assert (
+        page.locator("#log li").all_text_contents(),
+        page.locator(".seat.you .dice").all_text_contents(),
+        page.url,
+    ) == (
         told,
         dice,
         address,
@@ -200,7 +204,7 @@ def test_a_refresh_and_a_dropped_connection_come_back_to_the_same_game(page, ser
     page.wait_for_function("() => document.getElementById('notice').textContent !== ''")
     page.wait_for_function("() => document.getElementById('notice').textContent.includes('back')")
     assert page.locator("#log li").all_text_contents() == told
-    press(page, "#dudo" if page.query_selector("#dudo") else "#next")
+    press(page, "#dudo" if page.query_selector("#dudo:not([aria-disabled])") else "#next")
     page.wait_for_function("n => document.querySelectorAll('#log li').length > n", arg=len(told))
 
 
@@ -221,7 +225,7 @@ def test_a_line_that_goes_mute_is_noticed_and_a_press_without_answer_is_told(pag
     page.route_web_socket("**/ws", between)
     new_table(page, server, kind1="regular", sw_first_player="first_seat")
     room = server.room(page.url)
-    page.wait_for_selector("#bid-form")
+    page.wait_for_selector(MY_TURN)
     assert page.context.cookies(page.url)[0]["expires"] > 0  # the seat outlives the browser
     # a beat without an answer, then one that is heard again
     mute["is"] = True
@@ -243,18 +247,18 @@ def test_a_line_that_goes_mute_is_noticed_and_a_press_without_answer_is_told(pag
         page.clock.run_for(1_000)
     # a bid that gets no answer is told, and is not made twice
     mute["is"] = True
-    page.click("#bid")
+    page.click("#least")
     page.clock.run_for(5_100)
     says("No answer came")
-    page.click("#bid")
+    page.click("#least")
     says("was not sent")
     mute["is"] = False
     page.clock.run_for(1_000)
     says("did not arrive")
     assert room.table.game.bids == ()
-    page.click("#bid")
+    page.click("#least")
     page.clock.run_for(2_000)
-    page.wait_for_selector("#next, #dudo")
+    page.wait_for_selector("#next, #dudo:not([aria-disabled])")
     assert [event.seat for event in room.log if isinstance(event, BidMade)][:1] == [0]
 
 
@@ -263,13 +267,13 @@ def test_a_press_just_as_the_table_changes_is_not_taken(page, server):
         page, server, variant="box", kind1="odds", kind2="odds", window="0", sw_calza="anyone", sw_first_player="first_seat",
     )  # fmt: skip
     room = server.room(page.url)
-    press(page, "#bid")
-    page.wait_for_selector("#controls [data-act], #next")
+    press(page, "#least")
+    page.wait_for_selector("#controls [data-act=pass], #next")
     # whatever button comes next is pressed the moment it is there, as by a finger that is already on its way
     page.evaluate("""() => new MutationObserver(() => document.querySelector("#controls button")?.click())
         .observe(document.getElementById("controls"), {childList: true})""")
     before = room.position
-    press(page, "#controls [data-act], #next")
+    press(page, "#controls [data-act=pass], #next")
     page.wait_for_function("() => document.getElementById('notice').textContent.includes('just as the table changed')")
     after = room.position
     assert after != before
@@ -299,11 +303,11 @@ def test_two_browsers_at_one_table_and_a_calza_window_with_two_claimants(browser
         assert "<b>Bob</b>" in each.text_content(".seats")
         assert each.locator(".seats b").count() == 0
     bidder = room.table.game.seat
-    pages[bidder].wait_for_selector("#bid-form")
-    press(pages[bidder], "#bid")
+    pages[bidder].wait_for_selector(MY_TURN)
+    press(pages[bidder], "#least")
     first, second = room.table.game.seat, (room.table.game.seat + 1) % 3
     for claimant in (second, first):
-        pages[claimant].wait_for_selector(".calza")
+        pages[claimant].wait_for_selector("[data-act=pass]")
         press(pages[claimant], ".calza")
     pages[bidder].wait_for_selector("#next")
     spoken = [type(e).__name__ for e in room.log].count("CalzaSaid")
@@ -318,32 +322,30 @@ def test_one_screen_passed_round_shows_one_hand_at_a_time(page, server):
     page.wait_for_selector("#show")
     assert page.locator(".seats .die.paco, .seats .dice .die").count() == 0
     press(page, "#show")
-    page.wait_for_selector("#bid-form")
+    page.wait_for_selector(MY_TURN)
     assert page.locator(".seat .dice").count() == 1
     page.wait_for_selector(SETTLED)
     # pressed twice, as Ann does: Bob's dice stay under his cup
     page.evaluate("""() => new MutationObserver(() => document.getElementById("show")?.click())
         .observe(document.getElementById("controls"), {childList: true})""")
-    page.click("#bid")
+    page.click("#least")
     page.wait_for_selector("#show")
     page.wait_for_selector(SETTLED)
     assert page.locator(".seat .dice").count() == 0
 
 
 def test_a_bid_is_asked_again_only_if_wanted_and_help_tells_chances(page, server):
-    page.goto(server.address + "/?hints=1&confirm=1&pace=none&kind1=novice&kind2=&seed=5")
-    page.locator("#kind2").select_option("")
-    page.locator("#kind3").select_option("")
+    page.goto(server.address + "/research?hints=1&confirm=1&pace=none&kind0=me&kind1=novice&seed=5")
     page.click("#deal")
-    page.wait_for_selector("#bid-form")
+    page.wait_for_selector(MY_TURN)
     press(page, "#ask-hint")
     page.wait_for_selector("#hint li")
     assert "%" in page.text_content("#hint")
     before = page.locator("#log li").count()
-    press(page, "#bid")
+    press(page, "#least")
     assert "again" in page.text_content("#bid")
     assert page.locator("#log li").count() == before
-    press(page, "#bid")
+    press(page, "#least")
     page.wait_for_function("n => document.querySelectorAll('#log li').length > n", arg=before)
 
 
@@ -351,7 +353,7 @@ def test_a_bid_is_asked_again_only_if_wanted_and_help_tells_chances(page, server
 def test_a_phone_shows_six_seats_in_its_width(page, server, scheme):
     narrow(page, scheme)
     new_table(page, server, kind1="regular", kind2="regular", kind3="regular", kind4="regular", kind5="regular")
-    page.wait_for_selector("#bid-form, #next")
+    page.wait_for_selector(f"{MY_TURN}, #next")
     assert not too_wide(page)
     assert faults_of(page) == []
 

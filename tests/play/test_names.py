@@ -39,7 +39,7 @@ def test_a_name_is_kept_as_it_is_written() -> None:
             clean(text)
         # what is said of it can be shown
         assert str(refused.value).isprintable(), text
-        assert say_refused(refused.value, words("fr")).startswith("Non : ")
+        assert say_refused(refused.value, words("fr")).startswith("Non : ")
 
 
 def test_no_two_look_alike() -> None:
@@ -93,7 +93,7 @@ def test_every_door_has_the_same_rule_and_says_so_in_its_language() -> None:
             error = refused.value
             said = say_error(error, french) if isinstance(error, ScoreError) else str(error)
             said = say_refused(error, french) if isinstance(error, NameRefusedError) else said
-            assert any(part in said for part in ("un nom", "distinguez-les", "ne peut s'afficher")), (name, said)
+            assert any(part in said for part in ("un nom", "distinguez-les", "ne peut s’afficher")), (name, said)
 
 
 def test_entries_find_a_player_by_either_form_of_the_name() -> None:

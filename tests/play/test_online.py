@@ -262,12 +262,12 @@ def test_an_agent_that_fails_is_told_and_not_waited_for(here: Site) -> None:
     room.table._made = dict.fromkeys((*room.table._made, here.house.lineup.adviser), Failing())  # type: ignore[arg-type]
     with here.line(path, cookie, "fr") as ann:
         ann.send_text(json.dumps({"type": "hint", "at": room.position, "seat": 0}))
-        assert told(ann, "error")["text"].startswith("Pas d'aide possible")
+        assert told(ann, "error")["text"].startswith("Pas d’aide possible")
         assert answered(ann, json.dumps({"type": "act", "at": room.position, "seat": 0, "action": "1x3"})) == ""
         until(lambda: room.is_stuck)
         while "La partie ne peut pas continuer" not in (shown := told(ann, "state")["controls"]):
             pass
-        assert "C'était à Bo d'agir" in unescape(shown)
+        assert "C’était à Bo d’agir" in unescape(shown)
 
 
 # ------------------------------------------------------------------------------------------ behind a proxy
@@ -321,7 +321,7 @@ def test_of_two_servers_on_a_port_the_second_ends_at_once_and_on_a_folder_it_lea
             second.sit("/tables", THREE)
         assert len(list((tmp_path / "tables" / "8000").iterdir())) == 1
     with site(tmp_path) as third, third.line(path, cookie) as line:
-        assert told(line, "state")["at"].startswith("waiting")
+        assert told(line, "state")["at"].startswith("1-waiting")
 
 
 def test_addresses_are_written_as_browsers_write_them(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

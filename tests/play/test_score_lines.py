@@ -61,8 +61,8 @@ def test_lines_in_french(store: Store) -> None:
         ),
         out,
     ).run(None)
-    for said in ("Avec Calza ? (o/n) : [o]", "Ann perd un dé : reste 2 dés.", "Ann perd un dé : reste 1 dé.\nPalifico !", "Ann réussit son Calza et reprend un dé : 2 dés.",
-                 "Ann perd son dernier dé : 2e place.", "Classement : 1re Zoé, 2e Ann.", "Ann: 1 victoire (1 partie)", "Zoé: 2 victoires (2 parties)"):  # fmt: skip
+    for said in ("Avec Calza ? (o/n) : [o]", "Ann perd un dé : reste 2 dés.", "Ann perd un dé : reste 1 dé.\nPalifico !", "Ann réussit son Calza et reprend un dé : 2 dés.",
+                 "Ann perd son dernier dé : 2e place.", "Classement : 1re Zoé, 2e Ann.", "Ann: 1 victoire (1 partie)", "Zoé: 2 victoires (2 parties)"):  # fmt: skip
         assert said in out.getvalue(), said
 
 
@@ -80,7 +80,7 @@ def test_leaving_renaming_and_deleting_in_lines(store: Store) -> None:
     Keeper(
         store, words("fr"), StringIO("Ann, Zoé, Cy\n\n\n\n\npartir cy\ncorriger ann = Anne\nsupprimer\noui\n"), french
     ).run(None)
-    for said in ("Cy quitte la partie : 3e place.", "Ann s'appelle désormais Anne.", "La soirée 3 est supprimée."):
+    for said in ("Cy quitte la partie : 3e place.", "Ann s’appelle désormais Anne.", "La soirée 3 est supprimée."):
         assert said in french.getvalue(), said
 
 

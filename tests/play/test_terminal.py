@@ -88,7 +88,7 @@ def test_what_is_no_action_is_explained_and_asked_again() -> None:
     out = played(at, "fly\n9x9\n40x2\n1P\n?\nhint\ntable\nrules\n", language="fr")
     assert at.game.bids == ()
     assert out.count("Non :") == 4
-    assert "on n'ouvre sur les Pacos que dans une manche palifico" in out
+    assert "on n’ouvre sur les Pacos que dans une manche palifico" in out
     assert "La partie reste inachevée." in out
 
 
@@ -160,7 +160,7 @@ def test_levels_have_their_names_in_the_language_of_the_game() -> None:
     assert players == (ANN, Player("habitué", "regular"), Player("habitué 2", "regular"), Player("odds", "odds"))
     at = Table("classic", (ANN, BO), levels.make, 4)
     assert at.game.seat is not None
-    assert "habitué ferait : " in "\n".join(
+    assert "habitué ferait : " in "\n".join(
         Teller(at, Manner("fr", hint_agent="regular"), words("fr")).hint(at.game.seat)
     )
     with pytest.raises(ValueError, match="two players are called Ann"):
@@ -320,7 +320,7 @@ def test_a_key_pressed_twice_does_not_answer_the_next_question() -> None:
 
         await until(pilot, lambda: app._asked == 0)
         await pilot.press("enter", "enter")
-        assert app._lines[-1] == "La table changeait au moment où vous avez appuyé : rien n'a été fait."
+        assert app._lines[-1] == "La table changeait au moment où vous avez appuyé : rien n’a été fait."
         assert app._confirmed is None
         later()
         # the bid is asked for twice, and two quick presses are one

@@ -1,4 +1,4 @@
-"""The server of the browser game without a browser: raw frames, tokens, bad messages, headers, load."""
+"""The server of the browser game without a browser: forms, headers, languages, games kept, load."""
 
 from __future__ import annotations
 
@@ -15,287 +15,21 @@ from contextlib import suppress
 
 import httpx
 import pytest
-from websockets.exceptions import ConnectionClosed, InvalidStatus
-from websockets.sync.client import ClientConnection
+from websockets.exceptions import InvalidStatus
 
 from agents import ActOnly
 from agents.scripted.inference import InferencePolicy
 from perudo_env.engine.variant import SWITCHES, switch_values
-from perudo_env.play.web.messages import MOST_BYTES
 from tests.browser import Server
+from tests.lines import ALONE, receive, room_at, sit_down
 
 pytestmark = pytest.mark.xdist_group("web")  # one server for all
-THREE = {"kind0": "me", "kind1": "browser", "kind2": "regular", "name0": "Ann", "name1": "Bob", "name2": "Rosa"}
-ALONE = {"kind0": "me", "kind1": "regular", "name0": "Ann"}
 
 
 @pytest.fixture(scope="module")
 def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
     with Server(tmp_path_factory.mktemp("games")) as running:
         yield running
-
-
-def room_at(server: Server, path: str):
-    return server.room(path)
-
-
-def sit_down(server: Server, path: str, seat: int, name: str):
-    with httpx.Client(base_url=server.address) as client:
-        assert client.post(f"{path}/join", data={"seat": str(seat), "name": name}).status_code == 303
-        return client.cookies
-
-
-def receive(socket: ClientConnection, kind: str) -> dict:
-    while True:
-        message = json.loads(socket.recv(timeout=60))
-        if message["type"] == kind:
-            return message
-
-
-def texts_until_closed(socket: ClientConnection) -> set[str]:
-    """The texts of the messages that come until the server closes; fails if it does not."""
-    texts = set()
-    with pytest.raises(ConnectionClosed):  # noqa: PT012
-        while True:
-            texts.add(json.loads(socket.recv(timeout=60)).get("text"))
-    return texts
-
-
-def awaited(server: Server, path: str, seat: int) -> None:
-    """Wait until the table asks a seat."""
-    for _ in range(1200):
-        if seat in room_at(server, path).waiting_for:
-            return
-        time.sleep(0.05)
-    raise AssertionError(f"seat {seat} is never asked")
-
-
-# ------------------------------------------------------------------------------------------ nothing is told too early
-
-
-def frames_of_a_round(server: Server, hands, viewer: int) -> tuple[list[str], list[str]]:
-    """All raw frames that a seat, and one who only looks on, get in a round with given dice, and those after its reveal."""
-    path, ann = server.open_table(**{**THREE, "kind2": "browser"}, variant="pascal", sw_first_player="first_seat")
-    cookies = {0: ann, 1: sit_down(server, path, 1, "Bob"), 2: sit_down(server, path, 2, "Eve")}
-    room = room_at(server, path)
-    room.table.game.deal(hands)
-    after: list[str] = []
-    with server.socket_to(path, cookies[viewer]) as seated, server.socket_to(path) as looking_on:
-        frames = [s.recv(timeout=60) for s in (seated, looking_on)]
-        for action in ("2x3", "4x3", "dudo"):
-            # each seat acts through a socket of its own, and sees no frame of the others
-            with server.socket_to(path, cookies[room.table.game.seat]) as acting:
-                acting.send(server.answer(path, seat=room.table.game.seat, action=action))
-                told = [s.recv(timeout=60) for s in (seated, looking_on)]
-            if action == "dudo":
-                after = told
-            else:
-                frames += told
-    return frames, after
-
-
-@pytest.mark.parametrize("viewer", [0, 1, 2])
-def test_raw_frames_are_the_same_whatever_the_others_hold_until_the_reveal(server, viewer):
-    own = (1, 2, 3, 4, 6)
-    tables = []
-    for other in ((2, 2, 2, 2, 2), (1, 3, 3, 5, 6)):
-        hands = [own if seat == viewer else other for seat in range(3)]
-        tables.append(frames_of_a_round(server, hands, viewer))
-    (first, first_reveal), (second, second_reveal) = tables
-    assert first == second
-    assert first_reveal != second_reveal
-    assert "die-6" in first[0]
-    # who holds no cup sees no die at all but those of the bids
-    assert "#die-" not in first[1]
-
-
-def test_the_seed_is_told_only_after_the_game(server):
-    path, cookies = server.open_table(**ALONE)
-    secret = room_at(server, path).table.secret
-    page = httpx.get(server.address + path, cookies=dict(cookies)).text
-    assert secret.commitment in page
-    with server.socket_to(path, cookies) as socket:
-        frame = socket.recv(timeout=60)
-    for text in (page, frame):
-        assert str(secret.seed) not in text
-        assert secret.salt not in text
-
-
-def test_names_are_escaped(server):
-    path, cookies = server.open_table(kind0="me", name0="<img src=x>&", kind1="browser")
-    page = httpx.get(server.address + path).text
-    sit_down(server, path, 1, '"><script>')
-    with server.socket_to(path, cookies) as socket:
-        frame = receive(socket, "state")
-    assert "<img" not in page + frame["table"] + frame["controls"]
-    assert "<script" not in frame["table"]
-    assert "&lt;img src=x&gt;&amp;" in frame["table"]
-
-
-def test_a_guest_s_name_is_refused_kindly_and_one_from_right_to_left_reorders_nothing(server):
-    path, ann = server.open_table(kind0="me", name0="Ann", kind1="browser", kind2="regular")
-    with httpx.Client(base_url=server.address, headers={"Accept-Language": "fr"}) as guest:
-        for typed, says in (
-            ("\uff21nn\u200d", "deux joueurs s&#39;appellent"),
-            ("rosa", "rosa"),
-            ("x\x07", "ôtez-le"),
-            ("x" * 31, "trop long"),
-        ):
-            answer = guest.post(f"{path}/join", data={"seat": "1", "name": typed})
-            assert (answer.status_code, says in answer.text) == (409, True), typed
-            assert 'role="alert"' in answer.text
-            assert room_at(server, path).free_seats == [1]
-        assert guest.post(f"{path}/join", data={"seat": "1", "name": "רות"}).status_code == 303
-    with server.socket_to(path, ann) as socket:
-        frame = receive(socket, "state")
-    told = frame["table"] + frame["controls"] + "".join(frame["log"])
-    assert told.count("רות") == told.count("\u2068רות\u2069") > 0
-
-
-# ------------------------------------------------------------------------------------------ who may do what
-
-
-def test_a_wrong_token_is_refused_and_no_token_only_looks_on(server):
-    path, _ = server.open_table(**ALONE)
-    name = f"seat-{path.rsplit('/', 1)[1]}"
-    with pytest.raises(InvalidStatus, match="403"):
-        server.socket_to(path, {name: "guess"})
-    with pytest.raises(InvalidStatus, match="403"):
-        server.socket_to("/t/none")
-    with server.socket_to(path) as socket:
-        receive(socket, "state")
-        socket.send(server.answer(path, seat=0, action="2x3"))
-        assert receive(socket, "error")["text"] == "This seat is not yours."
-
-
-def test_another_seat_s_token_does_not_act_for_this_one(server):
-    path, ann = server.open_table(**THREE)
-    bob = sit_down(server, path, 1, "Bob")
-    before = room_at(server, path).table.game.record()
-    with server.socket_to(path, bob) as socket:
-        socket.send(server.answer(path, seat=0, action="2x3"))
-        assert receive(socket, "error")["text"] == "This seat is not yours."
-        socket.send(server.answer(path, "show", seat=0))
-        assert receive(socket, "error")["text"] == "This seat is not yours."
-    assert room_at(server, path).table.game.record().startswith(before)
-    assert dict(ann) != dict(bob)
-
-
-def test_a_taken_seat_cannot_be_taken_again(server):
-    path, _ = server.open_table(**THREE)
-    sit_down(server, path, 1, "Bob")
-    for seat in ("0", "1", "2", "9", "x", ""):
-        assert httpx.post(f"{server.address}{path}/join", data={"seat": seat, "name": "Eve"}).status_code == 409
-
-
-@pytest.mark.parametrize(
-    ("language", "message", "answer"),
-    [
-        ("en", '{"type":"act","at":"AT","seat":0,"action":"0x3"}', "has a quantity|neither a bid"),
-        ("en", '{"type":"act","at":"AT","seat":0,"action":"40x6"}', "may be bid now"),
-        ("fr", '{"type":"act","at":"AT","seat":0,"action":"40x6"}', "au plus"),
-        ("en", '{"type":"act","at":"AT","seat":0,"action":"dudo!"}', "neither a bid nor a call"),
-        ("en", '{"type":"act","at":"AT","seat":0,"action":3}', "cannot be understood: act.action"),
-        ("en", '{"type":"act","at":"AT","seat":-1,"action":"dudo"}', "cannot be understood: act.seat"),
-        ("en", '{"type":"act","at":"AT","seat":0,"action":"dudo","more":1}', "cannot be understood: act.more"),
-        ("en", '{"type":"hint","at":"AT","seat":0}', "plays without help"),
-        ("en", '{"type":"win"}', "cannot be understood"),
-        ("en", "[]", "cannot be understood"),
-        ("en", "\x00{", "cannot be understood"),
-        ("fr", "", "incompréhensible"),
-        ("en", "x" * (MOST_BYTES + 1), f"at most {MOST_BYTES} bytes"),
-        ("en", "[" * MOST_BYTES, "cannot be understood"),
-        ("en", b"\xff\xfe", "cannot be understood"),
-    ],
-)
-def test_a_bad_message_gets_a_clear_error_and_changes_nothing(server, language, message, answer):
-    path, cookies = server.open_table(**ALONE, seed="5")
-    awaited(server, path, 0)
-    before = room_at(server, path).table.game.record()
-    with server.socket_to(path, cookies, language) as socket:
-        at = room_at(server, path).position
-        socket.send(message.replace("AT", at) if isinstance(message, str) else message)
-        assert re.search(answer, receive(socket, "error")["text"])
-        assert room_at(server, path).table.game.record() == before
-        action = "dudo" if room_at(server, path).table.game.bids else "2x3"
-        socket.send(server.answer(path, seat=0, action=action))
-        receive(socket, "state")
-
-
-def test_out_of_turn_is_refused(server):
-    path, ann = server.open_table(**{**THREE, "kind2": "browser"})
-    cookies = [ann, sit_down(server, path, 1, "Bob"), sit_down(server, path, 2, "Eve")]
-    late = (room_at(server, path).table.game.seat + 1) % 3
-    with server.socket_to(path, cookies[late]) as socket:
-        socket.send(server.answer(path, seat=late, action="2x3"))
-        assert receive(socket, "error")["text"] == "It is not this seat's turn."
-
-
-def test_a_calza_window_closes_by_itself(server):
-    path, ann = server.open_table(**{**THREE, "kind2": "browser"}, variant="box", sw_calza="anyone", window="1")
-    cookies = [ann, sit_down(server, path, 1, "Bob"), sit_down(server, path, 2, "Eve")]
-    room = room_at(server, path)
-    bidder = room.table.game.seat
-    with server.socket_to(path, cookies[bidder]) as socket:
-        receive(socket, "state")
-        socket.send(server.answer(path, seat=bidder, action="2x3"))
-        while receive(socket, "state")["seconds"] is None:
-            pass
-        awaited_by = time.monotonic() + 60
-        while room.table.game.in_calza_window and time.monotonic() < awaited_by:
-            time.sleep(0.05)
-    assert [type(e).__name__ for e in room.log].count("Passed") == 2
-    assert room.waiting_for == {(bidder + 1) % 3}
-
-
-def test_a_shared_screen_acts_only_for_who_looks_at_it(server):
-    path, cookies = server.open_table(kind0="screen", kind1="screen", hints="1")
-    seat = room_at(server, path).table.game.seat
-    with server.socket_to(path, cookies) as socket:
-        assert "#die-" not in receive(socket, "state")["table"]
-        for message in (
-            server.answer(path, "hint", seat=seat),
-            server.answer(path, seat=seat, action="2x3"),
-            server.answer(path, "show", seat=1 - seat),
-        ):
-            socket.send(message)
-            assert receive(socket, "error")["text"] == "It is not this seat's turn."
-        socket.send(server.answer(path, "show", seat=seat))
-        assert "#die-" in receive(socket, "state")["table"]
-        socket.send(server.answer(path, "hint", seat=seat))
-        assert "%" in receive(socket, "hint")["html"]
-
-
-def test_hidden_dice_counts_are_hidden_from_lookers_on_too(server):
-    path, cookies = server.open_table(**ALONE, variant="box")
-    for crumbs in (cookies, None):
-        with server.socket_to(path, crumbs) as socket:
-            frame = receive(socket, "state")["table"]
-        assert "dice hidden" in frame
-        assert "5 dice" not in frame
-
-
-def test_a_huge_message_ends_its_connection_alone(server):
-    path, cookies = server.open_table(**ALONE)
-    with server.socket_to(path, cookies) as good, server.socket_to(path, cookies) as bad:
-        bad.send("x" * 1_000_000)
-        texts_until_closed(bad)
-        assert bad.close_code == 1009
-        good.send('{"type":"nothing"}')
-        receive(good, "error")
-
-
-def test_a_flood_is_refused_and_then_cut_off(server):
-    path, cookies = server.open_table(**ALONE)
-    with server.socket_to(path, cookies) as flooding:
-        with suppress(ConnectionClosed):
-            for _ in range(400):
-                flooding.send("{}")
-        texts = texts_until_closed(flooding)
-        assert flooding.close_code == 1008
-    assert "Too many messages: wait a moment." in texts
-    with server.socket_to(path, cookies) as socket:
-        receive(socket, "state")
 
 
 @pytest.mark.parametrize("kind", ["http", "socket", "host"])
@@ -326,7 +60,7 @@ def test_every_page_forbids_all_but_this_server_s_own_files(server):
 
 @pytest.mark.parametrize("language", ["en", "fr"])
 def test_every_switch_is_offered_in_words(server, language):
-    page = httpx.get(server.address, headers={"Accept-Language": language}).text
+    page = httpx.get(server.address + "/research", headers={"Accept-Language": language}).text
     for switch in SWITCHES:
         select = re.search(rf'<select id="sw_{switch}".*?</select>', page, re.DOTALL)
         assert select
@@ -386,7 +120,7 @@ def test_the_language_comes_from_the_request_and_the_choice_is_kept(server):
 
 
 def test_an_agent_of_one_s_own_plays_and_a_level_has_a_stand_in(server):
-    assert '<option value="tests.play.test_analysis:first_legal">' in httpx.get(server.address).text
+    assert '<option value="tests.play.test_analysis:first_legal">' in httpx.get(server.address + "/research").text
     path, _ = server.open_table(
         kind0="me", kind1="tests.play.test_analysis:first_legal", kind2="master", sw_starting_dice="1"
     )

@@ -66,10 +66,10 @@ def test_every_event_of_a_game_is_a_sentence(language):
 
 def test_numbers_agree():
     fr, en = words("fr"), words("en")
-    assert fr.event(DieLost(0, 1), NAMES) == "Ann perd un dé : il en reste 1."
+    assert fr.event(DieLost(0, 1), NAMES) == "Ann perd un dé : il en reste 1."
     assert en.event(DieLost(0, 0), NAMES) == "Ann loses the last die."
     assert en.event(Revealed(0, Bid(2, 1), ((1,), (2,)), 1), NAMES) == "Ann had bid two Pacos: the count is 1 die."
-    assert fr.event(Revealed(0, Bid(1, 1), ((3,), (2,)), 0), NAMES) == "Ann avait annoncé un Paco : il n'y en a aucun."
+    assert fr.event(Revealed(0, Bid(1, 1), ((3,), (2,)), 0), NAMES) == "Ann avait annoncé un Paco : il n’y en a aucun."
     assert en.event(GameOver((1, 1), True), ["Ann", "Eve"]) == "The limit of rounds ends the game. First: Ann, Eve."
     for event in (DieRegained(1, 3), Eliminated(1, 2), GameOver((1, 2), False), RolledOff(((0, 7), (1, 9)))):
         assert fr.event(event, NAMES) != en.event(event, NAMES)
@@ -80,7 +80,7 @@ def test_a_table_without_names_is_told_by_the_same_sentences():
     for language, seat in (("en", "seat 1"), ("fr", "place 1")):
         w, events = words(language), (DieLost(1, 0), DieRegained(1, 3), Eliminated(1, 2), GameOver((2, 1), False))
         assert [tell(e, language) for e in events] == [w.event(e, ["?", seat], hidden=True) for e in events]
-    assert tell(BidMade(1, Bid(5, 3)), "fr") == "place 1 : 5x3."
+    assert tell(BidMade(1, Bid(5, 3)), "fr") == "place 1 : 5x3."
     assert tell(Revealed(0, Bid(2, 1), ((1,), (2,)), 1)) == (
         "All dice are shown: seat 0: 1, seat 1: 2. seat 0 had bid 2P: the count is 1 die."
     )

@@ -21,7 +21,8 @@ from train.research import deep_cfr, nfsp
 from train.selfplay import options, ppo
 from train.solver.exact.payoffs import State, check_dice, pay_table
 from train.solver.exact.rounds import RoundSolver, capped
-from train.solver.recall.solver import RecallSolver, compile_recall
+from train.solver.recall.solve import compile_recall
+from train.solver.recall.solver import RecallSolver
 
 CONFIGS = Path(__file__).parents[2] / "configs"
 

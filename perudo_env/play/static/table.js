@@ -1,186 +1,169 @@
 // A table in the browser: shows what the server sends, sends what the player does. All texts come from the server.
-"use strict";
+import * as bidding from "./bidding.js";
+import * as comfort from "./comfort.js";
+import * as keys from "./keys.js";
+import { Line } from "./line.js";
+import { patch } from "./patch.js";
+import * as reveal from "./reveal.js";
 
-const game = document.getElementById("game"), texts = game.dataset;
-const parts = { table: document.getElementById("table"), controls: document.getElementById("controls") };
-const notice = document.getElementById("notice");
-const hint = document.getElementById("hint");
+const texts = document.getElementById("game").dataset;
+const place = Object.fromEntries(["table", "controls", "proof", "notice", "hint", "panel", "menu"].map((id) => [id, document.getElementById(id)]));
 const log = document.querySelector("#log ol");
 const REMEMBERED = 300;
-// Milliseconds: between signs of life, until an answer is missed, until buttons that have just appeared may be pressed.
-const BEAT = 10000, PATIENCE = 5000, SETTLE = 400;
-let socket, retry = 0, retrying, patience, unanswered = false;
-let at, key, settling, deadline, ticking;
+// Milliseconds: until buttons that have just appeared may be pressed, and until a notice goes.
+const SETTLE = 400, NOTICE = 7000;
+let state, settling, quiet, deadline, ticking, sent;
 
-function connect() {
-  leave();
-  const scheme = location.protocol === "https:" ? "wss://" : "ws://";
-  socket = new WebSocket(scheme + location.host + texts.socket);
-  socket.onmessage = (event) => receive(JSON.parse(event.data));
-  socket.onopen = () => {
-    hear();
-    if (retry) say(unanswered ? texts.doubtful : texts.back);
-    retry = 0;
-    unanswered = false;
-  };
-  socket.onclose = lose;
-  patience = setTimeout(lose, PATIENCE);
+function say(text, stays = true) {
+  clearTimeout(quiet);
+  place.notice.textContent = text;
+  if (text && !stays) quiet = setTimeout(() => say(""), NOTICE);
 }
-
-function lose() {
-  leave();
-  say(unanswered ? texts.unanswered : texts.lost);
-  // a table that is no more says so itself
-  if (retry % 4 === 3) fetch(location.href).then((page) => { if (page.status === 404) location.reload(); }, () => {});
-  retrying = setTimeout(connect, Math.min(5000, 300 * 2 ** retry++));
-}
-
-// A mute line may not notice for minutes that it is closed: nothing more is expected of it.
-function leave() {
-  clearTimeout(retrying);
-  hear();
-  if (!socket) return;
-  socket.onopen = socket.onmessage = socket.onclose = null;
-  socket.close();
-}
-
-// The computer was asleep, off the network, or on another page: the line is looked at anew.
-function wake() {
-  if (socket.readyState === WebSocket.OPEN) send({ type: "beat" });
-  else connect();
-}
-
-function send(message) {
-  if (socket.readyState !== WebSocket.OPEN) return say(texts.unsent);
-  socket.send(JSON.stringify(message));
-  unanswered ||= message.type !== "beat";
-  patience ??= setTimeout(lose, PATIENCE);
-}
-
-function hear() {
-  clearTimeout(patience);
-  patience = undefined;
-}
-
-function say(text) { notice.textContent = text; }
 
 function receive(message) {
-  if (message.type === "heard" || message.type === "error") {
-    hear();
-    unanswered = false;
+  if (message.type === "open" && comfort.isOn("odds")) line.send({ type: "odds", on: true });
+  if (message.type === "error") {
+    say(message.text, false);
+    release();
   }
-  if (message.type === "error") say(message.text);
-  if (message.type === "hint" && message.at === at) hint.innerHTML = message.html;
+  if (message.type === "hint" && message.at === state?.at) place.hint.innerHTML = message.html;
   if (message.type === "state") show(message);
 }
 
-function show(state) {
-  parts.table.innerHTML = state.table;
-  tell(state.from, state.log);
+function show(next) {
+  const before = state, isNew = before?.key !== next.key;
+  state = next;
   deadline = state.seconds === null ? null : Date.now() + 1000 * state.seconds;
-  if (state.key !== key) {
-    if (key !== undefined) settle();
-    key = state.key;
-    at = state.at;
+  if (isNew) {
+    if (before) settle();
     say("");
-    hint.textContent = "";
-    const mayFocus = document.activeElement === document.body || parts.controls.contains(document.activeElement);
-    parts.controls.innerHTML = state.controls;
-    prepare();
-    if (mayFocus) parts.controls.querySelector("[data-focus]")?.focus({ preventScroll: true });
+    place.hint.textContent = "";
+    bidding.forget();
+    release();
   }
+  const asking = document.getElementById("bid-form")?.classList.contains("asking") && !isNew;
+  patch(place.table, state.table);
+  patch(place.controls, state.controls);
+  patch(place.proof, state.proof);
+  document.getElementById("bid-form")?.classList.toggle("asking", asking);
+  document.title = state.title;
+  texts.at = state.at;
+  tell(state.from, state.log);
+  const invite = document.querySelector("[data-invite]");
+  if (invite) invite.value = new URL(invite.dataset.invite, location.origin).href;
+  redraw();
+  if (before?.at !== state.at) happen(before);
   count();
+}
+
+// What the server does not know of is put on again after each patch.
+function redraw() {
+  bidding.draw(texts);
+  reveal.draw();
+  if (sent) document.getElementById(sent)?.classList.add("sent");
+}
+
+function happen(before) {
+  if (document.querySelector(".revealed")) reveal.start();
+  else reveal.stop();
+  reveal.draw();
+  if (document.getElementById("again") && before) comfort.fanfare();
+  else if (state.is_asked && before) comfort.tellTurn(state.title);
 }
 
 // Who presses just now, or twice, means what stood there before.
 function settle() {
-  parts.controls.dataset.fresh = "";
+  place.controls.dataset.fresh = "";
   clearTimeout(settling);
-  settling = setTimeout(() => { delete parts.controls.dataset.fresh; }, SETTLE);
+  settling = setTimeout(() => { delete place.controls.dataset.fresh; }, SETTLE);
 }
 
-function answer(message) {
-  if ("fresh" in parts.controls.dataset) say(texts.soon);
-  else if (!unanswered || socket.readyState !== WebSocket.OPEN) send({ ...message, at });
+// The press is seen at once, whatever the line does.
+function answer(message, button) {
+  if ("fresh" in place.controls.dataset) return say(texts.soon, false);
+  if (line.unanswered && line.isOpen) return;
+  line.send({ ...message, at: state.at });
+  if (!line.isOpen) return;
+  sent = button.id;
+  button.classList.add("sent");
+}
+
+function release() {
+  sent = undefined;
+  document.querySelectorAll(".sent").forEach((button) => button.classList.remove("sent"));
 }
 
 function tell(from, lines) {
   if (from === 0) log.textContent = "";
-  for (const line of lines) {
+  for (const text of lines) {
     const item = document.createElement("li");
-    item.textContent = line;
+    item.textContent = text;
     log.append(item);
   }
   while (log.childElementCount > REMEMBERED) log.firstElementChild.remove();
+  if (lines.length) log.parentElement.scrollTop = log.parentElement.scrollHeight;
+}
+
+// The seconds that are left, in digits and as a ring around the bid.
+function count() {
+  clearTimeout(ticking);
+  const left = deadline === null ? null : Math.max(0, (deadline - Date.now()) / 1000);
+  for (const where of document.querySelectorAll("[data-countdown]")) where.textContent = left === null ? "" : Math.ceil(left) + " s";
+  const hand = document.querySelector(".clock-hand");
+  if (hand) hand.style.strokeDashoffset = state.window && left !== null ? 100 * (1 - left / state.window) : 0;
+  if (left !== null) ticking = setTimeout(count, state.window ? 100 : 250);
+}
+
+function bid(button) {
+  const form = document.getElementById("bid-form");
+  if ("confirm" in form.dataset && !form.classList.contains("asking") && !("fresh" in place.controls.dataset)) {
+    settle();
+    form.classList.add("asking");
+    return bidding.draw(texts);
+  }
+  answer({ type: "act", seat: Number(form.dataset.seat), action: bidding.action() }, button);
+}
+
+function press(button) {
+  const seat = Number(button.dataset.seat ?? document.getElementById("bid-form")?.dataset.seat);
+  if (button.getAttribute("aria-disabled") === "true") say(button.dataset.why.trim(), false);
+  else if (button.id === "bid") bid(button);
+  else if (button.dataset.face) bidding.chooseFace(button, texts);
+  else if (button.dataset.chip) bidding.chooseQuantity(Number(button.dataset.quantity), texts);
+  else if (button.dataset.shift) bidding.shift(Number(button.dataset.shift), texts);
+  else if (button.dataset.send) answer(JSON.parse(button.dataset.send), button);
+  else if (button.dataset.act) answer({ type: "act", seat, action: button.dataset.act }, button);
+  else if (button.dataset.switch) change(button.dataset.switch, !comfort.isOn(button.dataset.switch));
+  else if (button.id === "ask-hint") ask(seat);
+  else if (button.id === "menu" || button.id === "close") fold(button.id === "menu" && !place.panel.classList.contains("open"));
+}
+
+// Help shows by itself when it comes; asked again, it goes.
+function ask(seat) {
+  if (place.hint.textContent.trim()) place.hint.textContent = "";
+  else line.send({ type: "hint", seat: Number.isNaN(seat) ? 0 : seat, at: state.at });
+}
+
+function fold(open) {
+  place.panel.classList.toggle("open", open);
+  place.menu.setAttribute("aria-expanded", String(open));
+  if (open) document.getElementById("close").focus();
+  else if (place.panel.contains(document.activeElement)) place.menu.focus();
   log.parentElement.scrollTop = log.parentElement.scrollHeight;
 }
 
-function count() {
-  clearTimeout(ticking);
-  for (const place of document.querySelectorAll("[data-countdown]")) {
-    place.textContent = deadline === null ? "" : Math.max(0, Math.ceil((deadline - Date.now()) / 1000)) + " s";
-  }
-  if (deadline !== null) ticking = setTimeout(count, 250);
+async function change(name, on) {
+  await comfort.set(name, on);
+  if (name === "odds") line.send({ type: "odds", on });
 }
 
-function prepare() {
-  const invite = document.querySelector("[data-invite]");
-  if (invite) invite.value = new URL(invite.dataset.invite, location.origin).href;
-  if (document.getElementById("bid-form")) fit(true);
-}
-
-// The quantity follows the face: never less than the least, nor more than the most, that the rules allow on it.
-function fit(toLeast) {
-  const face = document.querySelector("input[name=face]:checked");
-  const quantity = document.getElementById("quantity");
-  const least = Number(face.dataset.least), most = Number(face.dataset.most);
-  quantity.min = least;
-  quantity.max = most;
-  const wanted = Number(quantity.value);
-  quantity.value = toLeast || wanted < least ? least : Math.min(wanted, most);
-  document.getElementById("bid-form").classList.remove("asking");
-}
-
-document.addEventListener("change", (event) => { if (event.target.name === "face") fit(true); });
-
-document.addEventListener("submit", (event) => {
-  if (event.target.id !== "bid-form") return;
-  event.preventDefault();
-  const form = event.target, button = document.getElementById("bid");
-  if ("confirm" in form.dataset && !form.classList.contains("asking") && !("fresh" in parts.controls.dataset)) {
-    settle();
-    form.classList.add("asking");
-    button.dataset.label ??= button.textContent;
-    button.textContent = texts.again;
-    return;
-  }
-  const face = form.elements.face.value, quantity = form.elements.quantity.value;
-  answer({ type: "act", seat: Number(form.dataset.seat), action: quantity + (face === "1" ? "P" : "x" + face) });
-});
-
-document.addEventListener("input", () => {
-  const form = document.getElementById("bid-form"), button = document.getElementById("bid");
-  if (form && button.dataset.label) {
-    form.classList.remove("asking");
-    button.textContent = button.dataset.label;
-  }
-});
-
+document.addEventListener("submit", (event) => { if (event.target.id === "bid-form") event.preventDefault(); });
 document.addEventListener("click", (event) => {
   const button = event.target.closest("button");
-  if (!button) return;
-  if (button.dataset.send) answer(JSON.parse(button.dataset.send));
-  if (button.dataset.act) answer({ type: "act", seat: Number(button.dataset.seat), action: button.dataset.act });
-  if (button.dataset.step) {
-    const quantity = document.getElementById("quantity");
-    quantity.value = Number(quantity.value) + Number(button.dataset.step);
-    quantity.dispatchEvent(new Event("input", { bubbles: true }));
-    fit(false);
-  }
+  if (button) press(button);
 });
+document.addEventListener("change", (event) => { if (event.target.dataset.setting) change(event.target.dataset.setting, event.target.checked); });
 
-addEventListener("online", wake);
-addEventListener("pageshow", (event) => { if (event.persisted) wake(); });
-document.addEventListener("visibilitychange", () => { if (document.visibilityState === "visible") wake(); });
-setInterval(() => { if (socket.readyState === WebSocket.OPEN) send({ type: "beat" }); }, BEAT);
-connect();
+keys.listen(texts);
+comfort.show();
+const line = new Line(texts, say, receive);

@@ -16,7 +16,7 @@ from starlette.middleware.trustedhost import TrustedHostMiddleware
 
 from perudo_env.play.archive import Archive
 from perudo_env.play.lineup import Lineup
-from perudo_env.play.web import live, reading, tables
+from perudo_env.play.web import install, live, reading, tables
 from perudo_env.play.web.house import House, house_of, words_of
 from perudo_env.play.web.security import LOCAL_HOSTS, SecurityHeaders
 from perudo_env.play.web.shelf import Shelf
@@ -51,7 +51,7 @@ def create_app(
     app = FastAPI(title="Perudo", docs_url=None, redoc_url=None, openapi_url=None, lifespan=lifespan)
     house = House(lineup, Archive(games), tuple(links), None if running is None else Shelf(running), public)
     app.state.house, app.state.language, app.state.public = house, language, public
-    for router in (tables.router, reading.router, live.router, *routers):
+    for router in (tables.router, reading.router, live.router, install.router, *routers):
         app.include_router(router)
     app.mount("/static", StaticFiles(packages=[("perudo_env.play", "static")]), "static")
     app.add_middleware(TrustedHostMiddleware, allowed_hosts=list(hosts))

@@ -10,14 +10,16 @@ from typing import Any
 
 from jinja2 import Environment
 
-from perudo_env.engine.actions import CALZA, DUDO, Bid
-from perudo_env.game.events import Event
+from perudo_env.engine.actions import Bid
+from perudo_env.game.events import Event, Passed
 from perudo_env.game.words import Words
 from perudo_env.play.lineup import Lineup
 from perudo_env.play.names import isolated
 from perudo_env.play.table import Hint
+from perudo_env.play.web.bar import bar
 from perudo_env.play.web.rooms import Room, Screen, Stage
 from perudo_env.render.scene import Scene, scene
+from perudo_env.rulebook.chances import Chance, chance
 
 
 @dataclass(frozen=True)
@@ -38,6 +40,7 @@ class SeatShown:
     called: str | None  # dudo or calza, at the reveal
     change: int  # of its dice, at the reveal
     rank: int | None
+    lift: int  # its place among those whose cups are lifted, from the bidder on
 
 
 def scene_for(room: Room, shown: int | None) -> Scene:
@@ -56,6 +59,7 @@ def seats_shown(room: Room, sc: Scene, screen: Screen, labels: dict[str, str]) -
     n, game = len(sc.dice), room.table.game
     viewer = screen.shown if screen.shown is not None else min(screen.seats, default=0)
     last = sc.last if sc.revealed else None
+    first = sc.standing[0] if sc.standing else 0
     shown = []
     for at in range(n):
         seat = (viewer + at) % n
@@ -64,11 +68,12 @@ def seats_shown(room: Room, sc: Scene, screen: Screen, labels: dict[str, str]) -
             SeatShown(
                 seat=seat, place_at_table=at, name=isolated(player.name), agent=labels.get(player.agent, player.agent) if player.agent else None,
                 is_you=seat == screen.shown, alive=sc.alive[seat], dice=sc.dice[seat], hand=sc.hands[seat],
-                is_turn=seat == sc.seat and room.stage is Stage.PLAY, is_opener=seat == sc.opener,
+                is_turn=seat == sc.seat and room.stage is Stage.PLAY and not sc.in_calza_window, is_opener=seat == sc.opener,
                 bid=next((bid for who, bid in reversed(sc.bids) if who == seat), None),
                 called=last.call if last and last.caller == seat else None,
                 change=last.change if last and last.seat == seat else 0,
                 rank=game.ranks[seat] if game.ranks else None,
+                lift=(seat - first) % n,
             )
         )  # fmt: skip
     return shown
@@ -92,6 +97,7 @@ class Frames:
         self._table = environment.get_template("parts/table.html")
         self._controls = environment.get_template("parts/controls.html")
         self._hint = environment.get_template("parts/hint.html")
+        self._proof = environment.get_template("parts/proof.html")
 
     def state(self, room: Room, screen: Screen) -> dict[str, Any]:
         """All that a screen shows now, with the log lines it does not have yet."""
@@ -106,12 +112,25 @@ class Frames:
             "type": "state",
             "key": values["key"],
             "at": room.position,
+            "title": self._title(values),
+            "is_asked": bool(values["mine"]),
             "seconds": None if left is None else round(left, 1),
+            "window": room.options.window_seconds if sc.in_calza_window else None,
             "table": self._table.render(values),
             "controls": self._controls.render(values),
+            "proof": self._proof.render(values),
             "from": start,
-            "log": [log_line(self.words, room, event) for event in room.log[start:end]],
+            "log": [
+                log_line(self.words, room, event) for event in room.log[start:end] if not isinstance(event, Passed)
+            ],
         }
+
+    def _title(self, values: dict[str, Any]) -> str:
+        """What the tab says."""
+        _ = self.words.gettext
+        if values["mine"] and values["stage"] == Stage.PLAY.value:
+            return _("● Your move") + " · Perudo"
+        return "Perudo · " + (_("The game is over") if values["stage"] == Stage.OVER.value else _("Table"))
 
     def hint(self, at: str, hint: Hint) -> dict[str, Any]:
         """Help on demand, in the position that it was asked for."""
@@ -121,7 +140,6 @@ class Frames:
         waiting, stage = room.waiting_for, room.stage
         mine = sorted(screen.seats & waiting)
         your_turn = stage is Stage.PLAY and not sc.in_calza_window and screen.shown is not None and screen.shown in mine
-        calls = room.table.game.legal_actions() if your_turn else ()
         return {
             "room": room,
             "public": self.public,
@@ -132,22 +150,29 @@ class Frames:
             "players": [replace(p, name=isolated(p.name)) for p in room.table.players],
             "mine": mine,
             "your_turn": your_turn,
-            "can_doubt": DUDO in calls,
-            "can_calza": CALZA in calls,
+            "bar": bar(room, sc, your_turn, self.words),
+            "odds": self._odds(room, screen, sc),
             "acting": sc.seat,
             "waiting": sorted(waiting),
-            "still_in": sorted(s for s in screen.seats if sc.alive[s]),
-            # as long as it stays the same, what somebody has begun to enter stays on the screen
+            "still_in": sorted(screen.seats & room.living),
+            "winners": [p for p, rank in enumerate(sc.ranks or ()) if rank == 1],
+            # as long as it stays the same, what somebody has begun to choose stays chosen
             "key": "|".join(
                 map(str, (room.position, screen.shown, mine, room.saved_as, bool(room.unsaved), room.is_stuck))
             ),
         }
 
+    def _odds(self, room: Room, screen: Screen, sc: Scene) -> Chance | None:
+        """The chance of the standing bid for whoever looks at the screen and wants it told."""
+        if not screen.odds or sc.revealed or sc.standing is None or screen.shown is None or not sc.alive[screen.shown]:
+            return None
+        return chance(room.table.game, screen.shown, sc.standing[1])
+
     def _pass_screen_round(self, room: Room, screen: Screen) -> None:
         """A screen that several people share shows nobody's dice until the next of them has it."""
         if len(screen.seats) < 2:
             return
-        living = [seat for seat in screen.seats if room.table.game.dice[seat] > 0]
+        living = sorted(screen.seats & room.living)
         mine = screen.seats & frozenset(room.table.waiting_for)
         if len(living) == 1:
             screen.shown = living[0]

@@ -11,7 +11,21 @@ from perudo_env.engine.clauses import IllegalActionError
 from perudo_env.game.notation import NotationError
 from perudo_env.play.table import NotYourTurnError
 from perudo_env.play.web.house import House, house_of, words_of
-from perudo_env.play.web.messages import Act, AskHint, BadMessageError, Beat, Message, RateLimit, Ready, Show, parse
+from perudo_env.play.web.messages import (
+    Act,
+    Again,
+    AskHint,
+    BadMessageError,
+    Beat,
+    Decline,
+    Hurry,
+    Message,
+    Odds,
+    RateLimit,
+    Ready,
+    Show,
+    parse,
+)
 from perudo_env.play.web.rooms import Room, Screen, Stage
 from perudo_env.play.web.security import is_same_origin
 from perudo_env.play.web.tables import cookie_of
@@ -92,7 +106,9 @@ def _heed(socket: WebSocket, text: str | None, house: House, room: Room, screen:
         return _("This message cannot be understood: {why}", why=error)
     if isinstance(message, Beat):
         return None
-    if not isinstance(message, Ready) and message.seat not in screen.seats:
+    if isinstance(message, Odds):
+        return _show_odds(message, room, screen)
+    if not screen.seats or (not isinstance(message, Ready | Again | Hurry) and message.seat not in screen.seats):
         return _("This seat is not yours.")
     if message.at != room.position:
         return _("This came too late: the table had moved on. Nothing was done; look, and choose again.")
@@ -103,11 +119,23 @@ def _heed(socket: WebSocket, text: str | None, house: House, room: Room, screen:
     return _do(message, room, screen)
 
 
+def _show_odds(message: Odds, room: Room, screen: Screen) -> str | None:
+    if message.on and not room.options.hints:
+        return screen.words.gettext("This table plays without help.")
+    screen.odds = message.on
+    screen.dirty.set()
+    return None
+
+
 def _do(message: Message, room: Room, screen: Screen) -> str | None:
     _ = screen.words.gettext
     match message:
         case Ready():
             room.get_ready(screen.seats)
+        case Again():
+            room.ask_again()
+        case Hurry(speed=speed):
+            room.hurry(speed)
         case Show(seat=seat):
             if seat not in room.waiting_for:
                 return _("It is not this seat's turn.")
@@ -115,6 +143,10 @@ def _do(message: Message, room: Room, screen: Screen) -> str | None:
             screen.dirty.set()
         case Act(seat=seat, action=action):
             return _act(seat, action, room, screen)
+        case Decline(seat=seat):
+            if not room.table.game.in_calza_window or seat not in room.waiting_for:
+                return _("It is not this seat's turn.")
+            room.decline(seat)
     return None
 
 

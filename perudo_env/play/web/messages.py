@@ -56,7 +56,34 @@ class AskHint(_Answer):
     seat: Seat
 
 
-Message = Act | Ready | Show | AskHint | Beat
+class Decline(_Answer):
+    """``seat`` lets Calza pass, now and for the rest of the round."""
+
+    type: Literal["decline"]
+    seat: Seat
+
+
+class Again(_Answer):
+    """A new game, please, for all who sit here."""
+
+    type: Literal["again"]
+
+
+class Hurry(_Answer):
+    """Whoever is out of the game, with agents alone still playing, watches them at this speed."""
+
+    type: Literal["hurry"]
+    speed: Literal["single", "double", "end"]
+
+
+class Odds(_Message):
+    """Whether this browser is shown the chance of each standing bid."""
+
+    type: Literal["odds"]
+    on: bool
+
+
+Message = Act | Ready | Show | AskHint | Decline | Again | Hurry | Odds | Beat
 _ADAPTER: TypeAdapter[Message] = TypeAdapter(Annotated[Message, Field(discriminator="type")])
 
 

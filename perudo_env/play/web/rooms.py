@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from enum import Enum
 from hashlib import sha256
 
-from perudo_env.engine.actions import Action
+from perudo_env.engine.actions import PASS, Action
 from perudo_env.game.events import Event, Revealed
 from perudo_env.game.words import Words
 from perudo_env.play.archive import Archive
@@ -23,6 +23,9 @@ from perudo_env.play.table import Table
 
 PACES: dict[str, float] = {"none": 0.0, "quick": 0.7, "calm": 1.8}
 """How long an agent takes to answer, in seconds, by name."""
+SPEEDS: dict[str, float] = {"single": 1.0, "double": 0.5, "end": 0.0}
+"""What the times of a table are multiplied by once only agents play on, by name."""
+LEAST_REVEAL = 4.0  # seconds, where nobody says that the dice have been seen
 
 IDLE_SECONDS = 6 * 3600
 MOST_ROOMS = 500
@@ -48,7 +51,7 @@ class Options:
     hints: bool = False
     confirm: bool = False  # a bid takes one more press
     pace: str = "quick"
-    window_seconds: float = 8.0  # of a Calza window; 0 waits for everybody
+    window_seconds: float = 3.0  # of a Calza window; 0 waits for everybody
     reveal_seconds: float = 45.0  # until the next round begins without those who are not ready, at several screens
     again: str = ""  # the query of the page that offers the same table again
 
@@ -68,7 +71,8 @@ class Screen:
     def __init__(self, seats: frozenset[int], words: Words) -> None:
         self.seats, self.words = seats, words
         self.shown = next(iter(seats)) if len(seats) == 1 else None
-        self.num_told = 0  # log lines this browser has
+        self.num_told = 0  # events this browser has been told
+        self.odds = False  # whether it is shown the chance of the standing bid
         self.dirty = asyncio.Event()
         self.helping: asyncio.Task[None] | None = None  # what works out the help it asked for
 
@@ -83,7 +87,11 @@ class Room:
         self.keep: Callable[[Room], None] | None = None  # is told whenever something has moved
         self.screens: set[Screen] = set()
         self.log: list[Event] = list(table.game.events)
+        self.num_dealt = 1  # games at this table, this one included
         self.ready: set[int] = set()
+        self.declined: set[int] = set()  # seats that want to be asked for Calza no more in this round
+        self.speed = "single"
+        self.wants_again = False
         self.in_reveal = False
         self.is_stuck = False  # an agent failed, or something else that nobody at the table can help
         self.saved_as: str | None = None
@@ -98,6 +106,11 @@ class Room:
     def people(self) -> frozenset[int]:
         """The seats of people."""
         return frozenset(s for s in range(len(self.table.players)) if self.table.is_person(s))
+
+    @property
+    def living(self) -> frozenset[int]:
+        """The seats of people who have dice."""
+        return frozenset(s for s in self.people if self.table.game.dice[s] > 0)
 
     @property
     def free_seats(self) -> list[int]:
@@ -132,15 +145,14 @@ class Room:
     def position(self) -> str:
         """What the table asks now, as each message must name it: one that comes late must not answer another question."""
         game = self.table.game
-        return f"{self.stage.value}-{game.round}-{len(game.bids)}{'-calza' * game.in_calza_window}"
+        return f"{self.num_dealt}-{self.stage.value}-{game.round}-{len(game.bids)}{'-calza' * game.in_calza_window}"
 
     @property
     def waiting_for(self) -> frozenset[int]:
         """The people whom the table waits for."""
         if self.stage is Stage.REVEAL:
-            # who is out of the game need not keep the others waiting
-            living = frozenset(s for s in self.people if self.table.game.dice[s] > 0)
-            return (living or self.people) - self.ready
+            # who is out of the game need not keep the others waiting, and for agents nobody answers
+            return self.living - self.ready
         return frozenset(self.table.waiting_for) if self.stage is Stage.PLAY else frozenset()
 
     @property
@@ -158,12 +170,31 @@ class Room:
             self.ready |= seats
             self.move()
 
+    def decline(self, seat: int) -> None:
+        """Let Calza pass now and for the rest of the round; raises as :meth:`Table.act` does."""
+        self.happened(self.table.act(seat, PASS))
+        self.declined.add(seat)
+
+    def hurry(self, speed: str) -> None:
+        """Play on at a speed of ``SPEEDS``; nothing changes while people have dice."""
+        if not self.living:
+            self.speed, self.deadline = speed, None
+            self.move()
+
+    def ask_again(self) -> None:
+        """Deal a new game to the same players, once this one is over and kept."""
+        self.wants_again = self.stage is Stage.OVER
+        self.move()
+
     def happened(self, events: list[Event]) -> None:
         """Write down what happened and tell everybody."""
         self.log += events
+        for seat in self.declined.intersection(self.table.waiting_for) if self.table.game.in_calza_window else ():
+            self.log += self.table.act(seat, PASS)
         if any(isinstance(e, Revealed) for e in events):
             self.in_reveal, self.deadline = True, None
             self.ready.clear()
+            self.declined.clear()
         elif not self.table.game.in_calza_window:
             self.deadline = None
         self.move()
@@ -180,15 +211,32 @@ class Room:
     # ------------------------------------------------------------------------------------------ the task
 
     async def run(self) -> None:
-        """Move the table on until the game is over and saved."""
+        """Move the table on until the game is over and saved, and from there to the next one if people ask for it."""
         try:
-            while self.stage is not Stage.OVER:
-                await self._go_on()
-            if self.saved_as is None:
-                await self._save()
+            while True:
+                while self.stage is not Stage.OVER:
+                    await self._go_on()
+                if self.saved_as is None and self.unsaved is None:
+                    await self._save()
+                    self.move()
+                if not self.people:
+                    return
+                await self._wait(None)
+                if self.wants_again:
+                    self._deal(await asyncio.to_thread(self.table.again))
         except Exception:
             _log.exception("table %s", self.id)
             self.is_stuck = True
+        self.move()
+
+    def _deal(self, table: Table) -> None:
+        """Begin a new game with the same people in the same seats."""
+        self.table, self.log = table, list(table.game.events)
+        self.num_dealt += 1
+        self.wants_again, self.in_reveal, self.speed = False, False, "single"
+        self.saved_as = self.unsaved = self.deadline = None
+        for screen in self.screens:
+            screen.num_told = 0
         self.move()
 
     async def _save(self) -> None:
@@ -202,7 +250,7 @@ class Room:
     async def _go_on(self) -> None:
         if self.stage is Stage.REVEAL:
             await self._wait(self._reveal_seconds())
-            if (self.people and not self.waiting_for) or self.seconds_left == 0:
+            if (self.living and not self.waiting_for) or self.seconds_left == 0:
                 self.in_reveal, self.deadline = False, None
                 self.move()
         elif self.stage is Stage.PLAY and self.table.agent_seat is not None:
@@ -216,14 +264,18 @@ class Room:
 
     async def _play_agent(self) -> None:
         if not self.table.game.in_calza_window:
-            await asyncio.sleep(PACES[self.options.pace])
+            await asyncio.sleep(self._pace)
         decision: Callable[[], Action] = self.table.decision()
         action = await asyncio.get_running_loop().run_in_executor(_THINKING, decision)
         self.happened(self.table.play_agent(action))
 
+    @property
+    def _pace(self) -> float:
+        return PACES[self.options.pace] * SPEEDS[self.speed]
+
     def _reveal_seconds(self) -> float | None:
-        if not self.people:
-            return 3 * PACES[self.options.pace]
+        if not self.living:
+            return max(3 * self._pace, LEAST_REVEAL * SPEEDS[self.speed]) if self._pace else 0.0
         # whoever plays alone takes all the time there is
         return self.options.reveal_seconds if len(self.holders) > 1 else None
 
@@ -234,7 +286,7 @@ class Room:
             for screen in self.screens:
                 screen.dirty.set()
         self._moved.clear()
-        if self.stage is Stage.REVEAL and not self.waiting_for and self.people:
+        if self.stage is Stage.REVEAL and not self.waiting_for and self.living:
             return
         with contextlib.suppress(asyncio.TimeoutError):
             await asyncio.wait_for(self._moved.wait(), self.seconds_left)

@@ -8,7 +8,15 @@ from dataclasses import dataclass
 from typing import Any
 from urllib.parse import urlencode
 
-from perudo_env.engine.variant import SWITCHES, VARIANTS, ContradictionError, Variant, switch_values, variant
+from perudo_env.engine.variant import (
+    RULE_TEXTS,
+    SWITCHES,
+    VARIANTS,
+    ContradictionError,
+    Variant,
+    switch_values,
+    variant,
+)
 from perudo_env.game.words import Words
 from perudo_env.play.language import say_refused
 from perudo_env.play.lineup import Lineup
@@ -50,17 +58,41 @@ def kinds(words: Words) -> list[tuple[str, str]]:
     ]
 
 
-def variant_labels(words: Words) -> list[tuple[str, str]]:
-    """The rule sets, with a word on each."""
+def presets(words: Words) -> list[tuple[str, str, str]]:
+    """The rule sets that people play: value, name, and what is special about each in a line."""
     _ = words.gettext
-    known = {
-        "classic": _("classic: a complete guide"),
-        "pascal": _("pascal: with Calza, no Palifico"),
-        "box": _("box: the boxed edition, dice counts hidden"),
-        "marquoir": _("marquoir: Calza and Palifico"),
-        "evening": _("evening: Palifico once each"),
+    told = {
+        "classic": (_("Classic"), _("Raise or doubt. Whoever falls to one die opens a Palifico round.")),
+        "pascal": (_("With Calza"), _("Say Calza to an exact bid and take a die back. No Palifico.")),
+        "box": (_("Boxed edition"), _("Dice lost are hidden: remember them. Raise the quantity or the face, not both.")),
+        "marquoir": (_("Calza and Palifico"), _("Everything there is.")),
+        "evening": (_("Palifico once"), _("One Palifico round for each player, and no end to the bids.")),
+    }  # fmt: skip
+    return [(name, *told[name]) for name in RULE_TEXTS]
+
+
+def variant_labels(words: Words) -> list[tuple[str, str]]:
+    """All rule sets by name, those for research too."""
+    known = {value: name for value, name, _ in presets(words)}
+    return [(v, known.get(v) or words.gettext("{name}: for research", name=v)) for v in VARIANTS]
+
+
+def levels(lineup: Lineup, words: Words) -> list[tuple[str, str, str]]:
+    """The levels, weakest first: value, name, and how each plays in a line."""
+    _ = words.gettext
+    plays = {
+        "novice": _("Bluffs often, and gets caught."),
+        "regular": _("Counts its own dice and the odds, and listens to nobody."),
+        "expert": _("Hears in your bids what you may hold."),
+        "master": _("Learnt by playing against itself, and bluffs when it pays."),
     }
-    return [(name, known.get(name, _("{name}: for research", name=name))) for name in VARIANTS]
+    return [(level, words.level(level), plays.get(level, "")) for level in lineup.levels]
+
+
+def paces(words: Words) -> list[tuple[str, str]]:
+    """How long agents take to answer."""
+    _ = words.gettext
+    return [("none", _("at once")), ("quick", _("after a moment")), ("calm", _("at leisure"))]
 
 
 def switch_choices(words: Words) -> list[tuple[str, str, list[tuple[str, str]]]]:
@@ -75,6 +107,7 @@ def switch_choices(words: Words) -> list[tuple[str, str, list[tuple[str, str]]]]
 def read_setup(form: Mapping[str, str], lineup: Lineup, words: Words) -> Setup:
     """Read the form; raises ``SetupError``."""
     _ = words.gettext
+    asked, form = form, _seated(form, words)
     taken = [i for i in range(MOST_SEATS) if form.get(f"kind{i}")]
     kinds = [form[f"kind{i}"] for i in taken]
     for i, kind in zip(taken, kinds, strict=True):
@@ -96,8 +129,8 @@ def read_setup(form: Mapping[str, str], lineup: Lineup, words: Words) -> Setup:
         hints=form.get("hints") == "1",
         confirm=form.get("confirm") == "1",
         pace=form.get("pace", "quick") if form.get("pace", "quick") in PACES else "quick",
-        window_seconds=_number(form.get("window") or "8", 0, 120, _("Seconds to say Calza"), words),
-        again=urlencode({k: v for k, v in form.items() if v}),
+        window_seconds=_number(form.get("window") or "3", 0, 120, _("Seconds to say Calza"), words),
+        again=f"{page_of(asked, lineup)}?{urlencode({k: v for k, v in asked.items() if v})}",
     )
     seed = form.get("seed", "").strip()
     others = [seat for seat, player in enumerate(players) if player.agent is None and seat not in mine]
@@ -111,6 +144,28 @@ def read_setup(form: Mapping[str, str], lineup: Lineup, words: Words) -> Setup:
         _variant(form, words), players, mine,
         _number(seed, 0, 2**64 - 1, _("Seed"), words) if seed else None, options,
     )  # fmt: skip
+
+
+def page_of(form: Mapping[str, str], lineup: Lineup) -> str:
+    """The page whose form this is: the first one, that of a table seat by seat, or that for research."""
+    if not _has_seats(form):
+        return "/"
+    people = {"", ME, SCREEN, BROWSER, *lineup.levels}
+    known = all(form.get(f"kind{i}", "") in people for i in range(MOST_SEATS))
+    plain = not form.get("seed") and not any(v for k, v in form.items() if k.startswith("sw_"))
+    return "/new" if known and plain and form.get("variant", "classic") in RULE_TEXTS else "/research"
+
+
+def _has_seats(form: Mapping[str, str]) -> bool:
+    return any(form.get(f"kind{i}") for i in range(MOST_SEATS))
+
+
+def _seated(form: Mapping[str, str], words: Words) -> dict[str, str]:
+    """The form seat by seat; the first page asks only for the level and the number of the opponents."""
+    if _has_seats(form) or not form.get("level"):
+        return dict(form)
+    others = _number(form.get("opponents") or "3", 1, MOST_SEATS - 1, words.gettext("Opponents"), words)
+    return {**form, "kind0": ME, **{f"kind{i}": form["level"] for i in range(1, others + 1)}}
 
 
 def _variant(form: Mapping[str, str], words: Words) -> Variant:

@@ -58,6 +58,7 @@ class Shelf:
             "table": room.table.state(),
             "options": asdict(room.options),
             "holders": {digest: sorted(seats) for digest, seats in room.holders.items()},
+            "num_dealt": room.num_dealt,
             "in_reveal": room.in_reveal,
             "saved_as": room.saved_as,
         }
@@ -90,5 +91,6 @@ def _room(data: dict[str, Any], make: MakePolicy, archive: Archive) -> Room:
     room = Room(Table.resumed(data["table"], make), Options(**data["options"]), archive)
     room.id = data["id"]
     room.holders = {digest: frozenset(seats) for digest, seats in data["holders"].items()}
+    room.num_dealt = data.get("num_dealt", 1)  # what was kept before tables dealt again tells none
     room.in_reveal, room.saved_as = data["in_reveal"], data["saved_as"]
     return room

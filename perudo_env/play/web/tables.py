@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections import defaultdict
 from typing import Any
+from urllib.parse import parse_qsl, urlencode
 
 from fastapi import APIRouter, Request
 from fastapi.responses import HTMLResponse, RedirectResponse, Response
@@ -24,6 +25,8 @@ router = APIRouter(default_response_class=HTMLResponse, include_in_schema=False)
 
 
 SEAT_SECONDS = 30 * 24 * 3600  # a browser that was closed finds its seat again
+LAST_SETUP = "setup"  # the cookie with what was chosen on the first page
+REMEMBERED = ("level", "opponents", "variant", "name0", "pace", "window", "hints", "confirm")
 LAST_TABLE = "table"  # the cookie that names the table at which a browser sat down last; no secret
 
 
@@ -47,23 +50,39 @@ def seats_held(connection: HTTPConnection, room: Room) -> frozenset[int]:
 
 @router.get("/")
 def home(request: Request) -> Response:
-    """The form for a new game."""
-    return _home(request, dict(request.query_params))
+    """One press to play, as last time; everything else is folded."""
+    return _form(request, "/", {**_last(request), **request.query_params})
 
 
-def _home(request: Request, form: dict[str, str], error: str | None = None) -> Response:
+@router.get("/new")
+def seat_by_seat(request: Request) -> Response:
+    """The form for a table of friends, or of agents of several levels."""
+    return _form(request, "/new", dict(request.query_params))
+
+
+@router.get("/research")
+def research(request: Request) -> Response:
+    """The form with everything: agents by name, single rules, the seed."""
+    return _form(request, "/research", dict(request.query_params))
+
+
+def _last(request: Request) -> dict[str, str]:
+    """What was chosen on the first page last time."""
+    return dict(parse_qsl(request.cookies.get(LAST_SETUP, "")[:2000])) or {"hints": "1"}
+
+
+def _form(request: Request, page: str, form: dict[str, str], error: str | None = None) -> Response:
     house, texts = house_of(request), words_of(request)
-    _ = texts.gettext
     values: defaultdict[str, Any] = defaultdict(str, form)
     table = house.rooms.get(request.cookies.get(LAST_TABLE, ""))
     values["switched"] = any(value for name, value in form.items() if name.startswith("sw_"))
+    values["seated"] = any(name.startswith("kind") for name in form)
     return house.page(
-        request, "home.html", 200 if error is None else 422,
+        request, "home.html" if page == "/" else "new.html", 200 if error is None else 422,
         values=values, error=error, warning=house.archive.warning(texts), table=None if table is None or table.table.is_over else table,
-        kinds=setup.kinds(texts), agents=house.lineup.agents,
-        levels=[(level, texts.level(level)) for level in house.lineup.levels],
-        variants=setup.variant_labels(texts), switches=setup.switch_choices(texts),
-        paces=[("none", _("at once")), ("quick", _("after a moment")), ("calm", _("at leisure"))],
+        for_research=page == "/research", kinds=setup.kinds(texts), agents=house.lineup.agents,
+        levels=setup.levels(house.lineup, texts), presets=setup.presets(texts),
+        variants=setup.variant_labels(texts), switches=setup.switch_choices(texts), paces=setup.paces(texts),
     )  # fmt: skip
 
 
@@ -79,8 +98,9 @@ async def open_table(request: Request) -> Response:
         house.open(room)
     except UnseatedError as error:
         _ = texts.gettext
-        return _home(
+        return _form(
             request,
+            setup.page_of(form, house.lineup),
             form,
             _(
                 "{agent} does not play by these rules with so many seats: choose another.",
@@ -88,8 +108,11 @@ async def open_table(request: Request) -> Response:
             ),
         )
     except ValueError as error:
-        return _home(request, form, str(error))
+        return _form(request, setup.page_of(form, house.lineup), form, str(error))
     answer = RedirectResponse(f"/t/{room.id}", 303)
+    if form.get("level"):
+        kept = urlencode({name: form[name] for name in REMEMBERED if form.get(name)})
+        answer.set_cookie(LAST_SETUP, kept, 365 * 24 * 3600, httponly=True, samesite="lax")
     if asked.mine:
         _remember(request, answer, room, room.give(asked.mine))
     return answer
