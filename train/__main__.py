@@ -18,7 +18,7 @@ main = Door(
             "nfsp": Command("train.research.nfsp:run", "neural fictitious self-play on a small round"),
             "deep-cfr": Command("train.research.deep_cfr:run", "Deep CFR on a small round"),
             "compare": Command("train.research.compare:run", "the trainers compared by exact NashConv on small rounds"),
-            "demo": Command("train.evaluate.demo:run", "an agent trained by self-play in a few minutes"),
+            "demo": Command("train.report.demo:run", "an agent trained by self-play in a few minutes"),
             "watch": Command("train.report.watch:run", "a run in the terminal while it goes, and the time left"),
             "ship": Command("train.evaluate.ship:run", "a checkpoint of what a run would play now, measured"),
         },
