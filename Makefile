@@ -4,7 +4,7 @@ BIN := .venv/bin
 EXTRAS := dev
 .DEFAULT_GOAL := help
 
-.PHONY: help setup chromium test test-all check lint wheel play demo bench golden clean
+.PHONY: help setup chromium test test-all check lint wheel docs play demo bench golden clean
 
 help: ## this list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -33,7 +33,7 @@ test-all: ## all tests, those of other frameworks (in an environment of their ow
 	$(MAKE) -j2 setup chromium
 	$(BIN)/python -m pytest -n 2 --dist loadgroup
 
-check: lint wheel ## ruff, mypy, the walls between packages, and a clean install of the wheel
+check: lint wheel docs ## ruff, mypy, the walls between packages, a clean install of the wheel, and the site
 
 lint: setup
 	$(BIN)/ruff format --check .
@@ -43,6 +43,10 @@ lint: setup
 
 wheel: setup
 	$(BIN)/python -m tools.wheel_check
+
+docs: setup ## the documentation, in build/site; a warning is an error
+	$(BIN)/python -m sphinx -W --keep-going -q docs build/site
+	@echo build/site/index.html
 
 .venv/playable: pyproject.toml constraints.txt
 	test -x $(BIN)/python || $(PYTHON) -m venv .venv

@@ -12,7 +12,10 @@ import numpy as np
 import numpy.typing as npt
 
 from agents.core.checkpoint import read_about
+from agents.core.forgetful import Forgetful
+from agents.core.mixture import MIX, MixturePolicy, read_mix, written_mix
 from perudo_env.engine.observation import Layout
+from perudo_env.engine.state import shows_counts
 from perudo_env.engine.variant import Variant, as_variant, nearest, shown, table_size
 from perudo_env.game.files import is_folder
 from perudo_env.policy import Int8Array, Policy
@@ -25,6 +28,12 @@ BASELINES: dict[str, str] = {
     "inference": "agents.scripted.inference:InferencePolicy",
 }
 """The scripted agents: name -> ``module:class(variant, num_seats, layout)``."""
+
+HELD_OUT = tuple(
+    f"held_out:{style}"
+    for style in ("raiser", "pacos", "bully", "copycat", "calza", "honest", "nervous", "fraction", "moody")
+)
+"""Strangers: scripted agents to be judged against, never to be trained or tuned against (``agents.scripted.held_out``)."""
 
 LOADERS: dict[str, str] = {
     "mlp": "agents.learned.neural:load_policy",
@@ -40,16 +49,27 @@ CHECKPOINTS = Path(__file__).parent / "checkpoints"
 """Shipped checkpoints: each folder's name is the name of an agent."""
 
 
-def make(name_or_path: str | Path, variant: Variant | str, num_seats: int, layout: Layout | None = None) -> Policy:
+def make(
+    name_or_path: str | Path,
+    variant: Variant | str,
+    num_seats: int,
+    layout: Layout | None = None,
+    memory: str = "perfect",
+) -> Policy:
     """The agent of a name, a checkpoint folder, or ``package.module:factory``, for a table of ``num_seats``.
 
-    ``search:`` before one of these adds search. A name that is known means that agent, whatever folders there are:
+    ``search:`` before one of these adds search; ``mix:exact=.5,table=.5`` asks several with these shares. A name that is known means that agent, whatever folders there are:
     ``./table`` is a folder beside it. A factory is called as ``factory(variant, num_seats)``; what it gives must have
     ``act``, and may have ``probs``. Where observations are padded to a larger ``layout`` (``Batch(pad_to=...)``), the
-    policy is made for that, and a factory is called with it, ``layout=...``, besides. Raises ``ValueError`` for anything else, naming the nearest known name, and for
-    whatever does not give a Policy; what a factory's own code raises is left as it is, with its traceback.
+    policy is made for that, and a factory is called with it, ``layout=...``, besides. Agents read hidden dice counts where an observation holds them; with
+    ``memory="none"`` they are never shown those. Raises ``ValueError`` for anything else, naming the nearest known name,
+    and for whatever does not give a Policy; what a factory's own code raises is left as it is, with its traceback.
     """
     variant, num_seats = as_variant(variant), table_size(num_seats)
+    return _remembering(_made(name_or_path, variant, num_seats, layout), variant, num_seats, layout, memory)
+
+
+def _made(name_or_path: str | Path, variant: Variant, num_seats: int, layout: Layout | None) -> Policy:
     text = str(name_or_path)
     if text.startswith(SEARCH):
         from agents.search.policy import SearchPolicy  # here: it costs a second, and most agents do without
@@ -60,17 +80,32 @@ def make(name_or_path: str | Path, variant: Variant | str, num_seats: int, layou
                 f"agent {text!r}: search needs an agent that states probs, and that does not search itself"
             )
         return SearchPolicy(under, variant, num_seats, layout=layout)
+    if text.startswith(MIX):
+        shares = read_mix(text)
+        parts = {name: (make(name, variant, num_seats, layout), share) for name, share in shares.items()}
+        silent = [name for name, (policy, _) in parts.items() if isinstance(policy, ActOnly)]
+        if silent:
+            raise ValueError(f"agent {text!r}: {silent[0]} states no probabilities, so nothing can be mixed with it")
+        return _policy(text, MixturePolicy(parts))
     folder = folder_of(name_or_path)
     if folder is not None:
         return load(folder, variant, num_seats, layout)
     if text in BASELINES:
         return _policy(text, _imported(BASELINES[text])(variant, num_seats, layout))
+    if text in HELD_OUT:
+        module, _, style = text.partition(":")
+        return _policy(text, _imported(f"agents.scripted.{module}:{style.title()}")(variant, num_seats, layout))
     if text in names():
         return load(CHECKPOINTS / text, variant, num_seats, layout)
-    if ":" in text:
+    if ":" in text and not text.startswith("held_out:"):
         return _policy(text, _called(text, variant, num_seats, layout))
-    raise ValueError(
-        f"unknown agent {shown(text)}{nearest(text, names())}: use one of {', '.join(names())}, a checkpoint folder, or package.module:factory"
+    raise ValueError(_unknown(text))
+
+
+def _unknown(text: str) -> str:
+    return (
+        f"unknown agent {shown(text)}{nearest(text, (*names(), *HELD_OUT))}: use one of {', '.join(names())}, "
+        f"a stranger ({', '.join(HELD_OUT)}), a checkpoint folder, or package.module:factory"
     )
 
 
@@ -83,7 +118,7 @@ def folder_of(name_or_path: str | Path) -> Path | None:
     text = str(name_or_path)
     separators = os.sep, os.altsep or os.sep
     like_a_path = isinstance(name_or_path, Path) or text.startswith((".", "~")) or any(s in text for s in separators)
-    if not text or not (like_a_path or text not in names()):  # "" would be the current folder
+    if not text or not (like_a_path or text not in (*names(), *HELD_OUT)):  # "" would be the current folder
         return None
     folder = Path(text).expanduser()
     return folder if is_folder(folder) else None
@@ -93,14 +128,23 @@ def anywhere(name: str) -> str:
     """The same agent by a name that means it in any folder."""
     if name.startswith(SEARCH):
         return SEARCH + anywhere(name.removeprefix(SEARCH))
+    if name.startswith(MIX):
+        return written_mix({anywhere(part): share for part, share in read_mix(name).items()})
     folder = folder_of(name)
     return name if folder is None else str(folder.resolve())
 
 
-def load(folder: str | Path, variant: Variant | str, num_seats: int, layout: Layout | None = None) -> Policy:
+def load(
+    folder: str | Path,
+    variant: Variant | str,
+    num_seats: int,
+    layout: Layout | None = None,
+    memory: str = "perfect",
+) -> Policy:
     """The learned agent in a checkpoint folder, for a table of ``num_seats``, whose observations may be padded to ``layout``.
 
-    The folder's ``policy.json`` says of which ``kind`` it is. Raises ``ValueError`` if there is none that is known.
+    The folder's ``policy.json`` says of which ``kind`` it is. ``memory`` is as for :func:`make`. Raises ``ValueError`` if
+    there is none that is known.
     """
     variant, num_seats = as_variant(variant), table_size(num_seats)
     card = Path(folder) / "policy.json"
@@ -111,11 +155,17 @@ def load(folder: str | Path, variant: Variant | str, num_seats: int, layout: Lay
         raise ValueError(
             f"{card} has kind {shown(kind)}{nearest(str(kind), LOADERS)}: the kinds known are {', '.join(LOADERS)}"
         )
-    return _policy(str(folder), _imported(LOADERS[kind])(Path(folder), variant, num_seats, layout))
+    loaded = _policy(str(folder), _imported(LOADERS[kind])(Path(folder), variant, num_seats, layout))
+    return _remembering(loaded, variant, num_seats, layout, memory)
+
+
+def _remembering(policy: Policy, variant: Variant, num_seats: int, layout: Layout | None, memory: str) -> Policy:
+    """The policy, or what shows it no dice counts where ``memory`` leaves them out."""
+    return policy if shows_counts(variant, memory) else Forgetful(policy, variant, num_seats, layout)
 
 
 def names() -> tuple[str, ...]:
-    """The agents that have a name: the scripted ones, then the shipped checkpoints."""
+    """The agents that have a name: the scripted ones, then the shipped checkpoints; without the strangers, ``HELD_OUT``."""
     shipped = sorted(p.parent.name for p in CHECKPOINTS.glob("*/policy.json"))
     return (*BASELINES, *shipped)
 
@@ -175,4 +225,4 @@ def _policy(name: str, made: Any) -> Policy:
     return made
 
 
-__all__ = ["BASELINES", "CHECKPOINTS", "LOADERS", "anywhere", "folder_of", "load", "make", "names"]
+__all__ = ["BASELINES", "CHECKPOINTS", "HELD_OUT", "LOADERS", "anywhere", "folder_of", "load", "make", "names"]

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import sys
 
-from agents.core.command import Command, Door
+from agents.core.command import Command
+from perudo_env.game.door import Door
 
 main = Door(
     "python -m agents",

@@ -1,107 +1,94 @@
-"""The command ``perudo``: rules in force, positions explained and drawn, presets compared, dice of saved games checked,
-and the score of an evening kept."""
+"""The commands of the game itself: rules in force, positions explained and drawn, presets compared, dice of saved games
+checked, and the score of an evening kept; ``python -m perudo_env --help`` lists them."""
 
 from __future__ import annotations
 
-import argparse
 import sys
-from collections.abc import Sequence
+from argparse import ArgumentDefaultsHelpFormatter, ArgumentParser, Namespace
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 from perudo_env.engine.variant import SWITCHES, VARIANTS, parse_variant, shown
+from perudo_env.game.door import Door
 from perudo_env.game.files import read_whole
 from perudo_env.game.game import Game
 from perudo_env.game.language import LANGUAGES
-from perudo_env.game.printing import printing
 
 EXAMPLE = "classic 22344/13566/23456/12455 opener=0 5x4"
 
 
-@printing()
-def main(argv: Sequence[str] | None = None) -> int:
-    """Run one command; returns 0, or 2 after a word on stderr if what was asked for cannot be."""
-    parser = _parser()
-    args, rest = parser.parse_known_args(argv)
-    # argparse gives up on actions that follow an option
-    if rest and (not hasattr(args, "actions") or any(word.startswith("-") for word in rest)):
-        parser.error(f"unrecognized arguments: {' '.join(rest)}")
-    if rest:
-        args.actions += rest
-    try:
-        text = args.run(args)
-    except BrokenPipeError:
-        raise
-    except (ValueError, OSError, ImportError) as error:
-        print(f"perudo: {error}", file=sys.stderr)
-        return 2
-    if text is not None:
-        print(text)
-    return 0
+@dataclass(frozen=True)
+class Command:
+    """A function of what argparse reads, which returns what to print."""
+
+    function: Callable[[Namespace], str | None]
+    options: Callable[[ArgumentParser], None]
+    says: str
+
+    def run(self, prog: str, words: Sequence[str]) -> int:
+        """Read the options, call it and print what it says."""
+        about = f"{self.says[:1].upper()}{self.says[1:]}."
+        parser = ArgumentParser(prog=prog, description=about, formatter_class=ArgumentDefaultsHelpFormatter)
+        self.options(parser)
+        said = self.function(parser.parse_intermixed_args(words))
+        if said is not None:
+            print(said)
+        return 0
 
 
-def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(prog="perudo", description="Perudo: the rules in force, and positions explained.")
-    commands = parser.add_subparsers(required=True, metavar="COMMAND")
+def _rules_options(parser: ArgumentParser) -> None:
+    parser.add_argument("--preset", default="classic", help=f"One of {', '.join(VARIANTS)}.")
+    parser.add_argument(
+        "--set", dest="overrides", action="extend", nargs="+", default=[], metavar="switch=value",
+        help="Other values for switches of the preset.",
+    )  # fmt: skip
+    parser.add_argument("--lang", choices=(*LANGUAGES, "both"), default="both", help="Language.")
 
-    rules = commands.add_parser("rules", help="print the rules in force, with sources and checked examples")
-    rules.add_argument("--preset", default="classic", help=f"one of {', '.join(VARIANTS)} (default: classic)")
-    rules.add_argument(
-        "--set",
-        dest="overrides",
-        action="extend",
-        nargs="+",
-        default=[],
-        metavar="switch=value",
-        help="override switches of the preset",
+
+def _show_options(parser: ArgumentParser) -> None:
+    parser.add_argument("position", metavar="POSITION", help=f"For example '{EXAMPLE}'.")
+    parser.add_argument(
+        "actions", metavar="ACTION", nargs="*", help="Actions to judge, like 6x4, 3P, dudo, calza, pass."
     )
-    rules.add_argument("--lang", choices=(*LANGUAGES, "both"), default="both", help="language (default: both)")
-    rules.set_defaults(run=_rules)
+    parser.add_argument("--lang", choices=LANGUAGES, default="en", help="Language.")
 
-    show = commands.add_parser("show", help="print a position, its legal actions, and why others are illegal")
-    show.add_argument("position", metavar="POSITION", help=f"for example '{EXAMPLE}'")
-    show.add_argument("actions", metavar="ACTION", nargs="*", help="actions to judge, like 6x4, 3P, dudo, calza, pass")
-    show.add_argument("--lang", choices=LANGUAGES, default="en", help="language (default: en)")
-    show.set_defaults(run=_show)
 
-    picture = commands.add_parser("picture", help="draw a position into a PNG file")
-    picture.add_argument("position", metavar="POSITION", help=f"for example '{EXAMPLE}'")
-    picture.add_argument("file", metavar="FILE.png", type=Path)
-    picture.add_argument("--viewer", type=int, metavar="SEAT", help="draw what this seat sees (default: all dice open)")
-    picture.set_defaults(run=_picture)
-
-    verify = commands.add_parser(
-        "verify", help="roll all dice of a saved game again, and check what was promised before it"
+def _picture_options(parser: ArgumentParser) -> None:
+    parser.add_argument("position", metavar="POSITION", help=f"For example '{EXAMPLE}'.")
+    parser.add_argument("file", metavar="FILE.png", type=Path, help="The file to write.")
+    parser.add_argument(
+        "--viewer", type=int, metavar="SEAT", help="Draw what this seat sees; by default all dice are open."
     )
-    verify.add_argument("file", metavar="FILE", type=Path, help="a saved game, or a bare record")
-    verify.set_defaults(run=_verify)
-
-    variants = commands.add_parser("variants", help="list the presets and their switches")
-    variants.set_defaults(run=_variants)
-
-    _add_score(commands.add_parser("score", help="keep the score of an evening with real dice"))
-    return parser
 
 
-def _add_score(score: argparse.ArgumentParser) -> None:
-    add = score.add_argument
+def _verify_options(parser: ArgumentParser) -> None:
+    parser.add_argument("file", metavar="FILE", type=Path, help="A saved game, or a bare record.")
+
+
+def _variants_options(_: ArgumentParser) -> None:
+    """None."""
+
+
+def _score_options(parser: ArgumentParser) -> None:
+    add = parser.add_argument
     add(
         "--plain",
         action="store_true",
-        help="line by line, for a pipe or a screen reader, in place of pages in a browser",
+        help="Line by line, for a pipe or a screen reader, in place of pages in a browser.",
     )
-    add("--file", type=Path, help="where scores are kept (default: $PERUDO_SCORES, or the user's data folder)")
-    add("--evening", type=int, help="go on with this evening, or (with --csv, --sheet; default: the last) write it")
-    add("--lang", choices=LANGUAGES, help="language (default: what each browser asks for, or LANG)")
-    add("--csv", type=Path, help="write the evening as CSV and end")
-    add("--sheet", type=Path, help="write the evening as an HTML page to print and end")
-    add("--read-csv", type=Path, help="keep the evening that --csv wrote as a new one")
-    add("--host", default="127.0.0.1", help="who may reach the pages: this computer alone, or (0.0.0.0) the network")
-    add("--port", type=int, default=8010, help="where the pages are served")
-    add("--public-url", help="address by which others reach the pages, behind a proxy say: https://scores.example")
-    score.set_defaults(run=_score)
+    add("--file", type=Path, help="Where scores are kept; by default $PERUDO_SCORES, or the user's data folder.")
+    add("--evening", type=int, help="Go on with this evening, or (with --csv, --sheet; by default the last) write it.")
+    add("--lang", choices=LANGUAGES, help="Language; by default what each browser asks for, or LANG.")
+    add("--csv", type=Path, help="Write the evening as CSV and end.")
+    add("--sheet", type=Path, help="Write the evening as an HTML page to print and end.")
+    add("--read-csv", type=Path, help="Keep the evening that --csv wrote as a new one.")
+    add("--host", default="127.0.0.1", help="Who may reach the pages: this computer alone, or (0.0.0.0) the network.")
+    add("--port", type=int, default=8010, help="Where the pages are served.")
+    add("--public-url", help="Address by which others reach the pages, behind a proxy say: https://scores.example.")
 
 
-def _rules(args: argparse.Namespace) -> str:
+def _rules(args: Namespace) -> str:
     from perudo_env.rulebook.book import format_rulebook, rulebook
 
     joint = "," if ":" in args.preset else ":"
@@ -109,7 +96,7 @@ def _rules(args: argparse.Namespace) -> str:
     return format_rulebook(rulebook(variant), LANGUAGES if args.lang == "both" else (args.lang,))
 
 
-def _show(args: argparse.Namespace) -> str:
+def _show(args: Namespace) -> str:
     from perudo_env.render import text as render
     from perudo_env.rulebook.book import VERDICT
 
@@ -137,7 +124,7 @@ def _legal(game: Game, language: str) -> list[str]:
     return [words(language).gettext("legal: {actions}", actions=", ".join(calls + bids) or "-")]
 
 
-def _picture(args: argparse.Namespace) -> str:
+def _picture(args: Namespace) -> str:
     from perudo_env.render.picture import write_png
     from perudo_env.render.scene import scene
     from perudo_env.render.sprites import HEIGHT, WIDTH
@@ -146,7 +133,7 @@ def _picture(args: argparse.Namespace) -> str:
     return f"{args.file}: {WIDTH}x{HEIGHT} pixels"
 
 
-def _verify(args: argparse.Namespace) -> str:
+def _verify(args: Namespace) -> str:
     from perudo_env.rulebook.fairness import verify
 
     try:
@@ -157,13 +144,13 @@ def _verify(args: argparse.Namespace) -> str:
     return f"{args.file}: {verify(text)}"
 
 
-def _score(args: argparse.Namespace) -> None:
+def _score(args: Namespace) -> None:
     from perudo_env.play.score.command import run
 
     run(args)
 
 
-def _variants(args: argparse.Namespace) -> str:
+def _variants(args: Namespace) -> str:
     from perudo_env.rulebook.texts import SILENT
 
     def cell(name: str, switch: str) -> str:
@@ -177,6 +164,28 @@ def _variants(args: argparse.Namespace) -> str:
     table = ["  ".join(word.ljust(width) for word, width in zip(row, widths, strict=True)).rstrip() for row in rows]
     return "\n".join([*table, "* the preset's source does not settle this; a default was chosen"])
 
+
+main = Door(
+    "python -m perudo_env",
+    {
+        "rules": {
+            "rules": Command(_rules, _rules_options, "the rules in force, with sources and checked examples"),
+            "variants": Command(_variants, _variants_options, "the presets and their switches"),
+        },
+        "positions": {
+            "show": Command(_show, _show_options, "a position, its legal actions, and why others are illegal"),
+            "picture": Command(_picture, _picture_options, "a position drawn into a PNG file"),
+        },
+        "people at a table": {
+            "score": Command(_score, _score_options, "the score of an evening with real dice"),
+            "verify": Command(
+                _verify,
+                _verify_options,
+                "all dice of a saved game rolled again, and what was promised before it checked",
+            ),
+        },
+    },
+)
 
 if __name__ == "__main__":
     sys.exit(main())

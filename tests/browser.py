@@ -1,4 +1,4 @@
-"""What the browser tests share: a server of their own, and the system's Chromium through playwright."""
+"""The ground of the browser tests: a server of their own, and the system's Chromium through playwright."""
 
 from __future__ import annotations
 

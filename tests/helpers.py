@@ -1,4 +1,4 @@
-"""What several test files share: reading a game's state, translating events, and random play that is not dull."""
+"""Helpers of several test files: reading a game's state, translating events, and random play that is not dull."""
 
 from __future__ import annotations
 

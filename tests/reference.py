@@ -240,6 +240,9 @@ class Referee:
         # T0; worked positions come from the middle of a game and give it themselves.
         self.total_at_start = sum(self.dice) if total_at_start is None else total_at_start
 
+        # What everybody saw of each seat's dice: how many it began with, less those it lost, with those it took back.
+        self.remembered: list[int] = list(self.dice)
+
         self.over = False
         self.truncated = False
         self.ranks: list[int] | None = None
@@ -321,13 +324,20 @@ class Referee:
         if action_id not in self.legal_ids():
             raise ValueError(f"action {action_id} is not legal")
         assert self.seat is not None
-        if action_id == PASS:
-            return self._pass()
-        if action_id == DUDO:
-            return self._dudo()
-        if action_id == CALZA:
-            return self._calza()
-        return self._bid(*id_to_bid(action_id))
+        if action_id >= FIRST_BID_ID:
+            events = self._bid(*id_to_bid(action_id))
+        else:
+            events = {DUDO: self._dudo, CALZA: self._calza, PASS: self._pass}[action_id]()
+        for event in events:
+            if event[0] in ("lose", "gain"):
+                self.remembered[event[1]] += 1 if event[0] == "gain" else -1
+        return events
+
+    def counts_told(self, viewer: int, memory: str) -> list[int]:
+        """How many dice the viewer is told each seat has; 0 where it is not told, or the seat is out."""
+        if self.switches["dice_counts"] == "public" or memory == "perfect":
+            return self.remembered
+        return [len(hand) if seat == viewer else 0 for seat, hand in enumerate(self.hands)]
 
     # ---- the four things a seat can say
 
@@ -442,10 +452,7 @@ class Referee:
         return self._finish(ranks, returns, truncated=False)
 
     def _finish(self, ranks: list[int], returns: list[float], truncated: bool) -> list[Event]:
-        self.over = True
-        self.truncated = truncated
-        self.ranks = ranks
-        self.returns = returns
-        self.seat = None
-        self.in_window = False
+        self.over, self.truncated = True, truncated
+        self.ranks, self.returns = ranks, returns
+        self.seat, self.in_window = None, False
         return [("over", tuple(ranks), truncated)]

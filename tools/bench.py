@@ -232,11 +232,11 @@ def training_contests() -> list[Contest]:
     from tools import bench_training as training  # PyTorch takes seconds to import
 
     ours = f"train.selfplay.ppo, classic, 2 players, {training.WORDS}"
-    auto, peer = training.mmd_play(), training.maskable_ppo_play()
+    auto, peer = training.ppo_play(), training.maskable_ppo_play()
     maskable = "MaskablePPO, 8 in DummyVecEnv"
     return [
         Contest("training, end to end", f"{ours}, {training.precision_here()}", maskable, 3.0, auto, peer),
-        Contest("training, end to end", f"{ours}, float32", maskable, None, training.mmd_play("float32"), peer),
+        Contest("training, end to end", f"{ours}, float32", maskable, None, training.ppo_play("float32"), peer),
         Contest(
             "training takes", f"{ours}, {training.precision_here()}", "its networks' forward and backward passes", 2.0,
             auto, training.bare_play(), at_most=True,

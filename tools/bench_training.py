@@ -25,7 +25,7 @@ WORDS = f"{HIDDEN}, {EPOCHS} epochs of {MINIBATCH}"
 def config(wanted: str = "auto") -> Config:
     """Our trainer on the game of the bench, actor and critic of the same widths as the peer's."""
     return load_config(
-        Config, Path("configs/mmd.yaml"),
+        Config, Path("configs/ppo.yaml"),
         [
             "tables=[{variants: [classic], seats: [2]}]", f"learn.hidden={HIDDEN}", f"learn.critic_hidden={HIDDEN}",
             f"learn.epochs={EPOCHS}", f"learn.minibatch={MINIBATCH}", "play.unit=games", "play.tables=1024", "play.any_dice=0",
@@ -39,7 +39,7 @@ def precision_here() -> str:
     return str(precision("auto", torch.device("cpu"))).removeprefix("torch.")
 
 
-def mmd_play(wanted: str = "auto") -> Any:
+def ppo_play(wanted: str = "auto") -> Any:
     """``train.selfplay.ppo`` end to end: play, learn, average."""
     trainer = PPO(config(wanted))
 

@@ -18,7 +18,7 @@ from perudo_env.play.terminal.telling import Manner
 from tests.browser import MY_TURN, Server, chromium, press, speak
 
 ROOT = Path(__file__).resolve().parent.parent
-DOCS = ROOT / "docs"
+DOCS = ROOT / "docs" / "images"
 ICONS = ROOT / "perudo_env" / "play" / "static"
 BROWSER_SEED, TERMINAL_SEED = 9, 40  # rounds with a few bids, and dice that match
 

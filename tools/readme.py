@@ -2,76 +2,21 @@
 
 from __future__ import annotations
 
-import json
-from pathlib import Path
-from typing import Any
+import re
 
-from perudo_env.engine.observation import LAYOUT
-from perudo_env.engine.variant import RULE_TEXTS, SWITCHES, VARIANTS
-from perudo_env.rulebook.texts import SILENT
-from train.evaluate.results import ResultsFile
-from train.report.benchmark import shares_table
-from train.report.numbers import read
-from train.report.numbers_tables import (
-    agents_table,
-    matches_table,
-    palifico_table,
-    recall_table,
-    rounds_table,
-)
-from train.report.tournament import by_seats
-from train.research.compare import last_points, read_points
+from tools.parts import ROOT, made
 
-CHAMPIONS = ("duel", "table")
-NUMBERS = (rounds_table, palifico_table, matches_table, agents_table, recall_table)
-ROOT = Path(__file__).parent.parent
 README = ROOT / "README.md"
 
 
-def layout_table() -> str:
-    """The observation's blocks."""
-    rows = [f"| `{b.name}` | {' x '.join(map(str, b.dims))} | {b.says} |" for b in LAYOUT]
-    return "\n".join(["| block | shape | 1 means |", "|---|---|---|", *rows])
-
-
-def variants_table() -> str:
-    """The presets of the five texts."""
-    rows = [
-        "| `"
-        + switch
-        + "` | "
-        + " | ".join(f"{getattr(VARIANTS[p], switch)}{'*' * (switch in SILENT.get(p, ()))}" for p in RULE_TEXTS)
-        + " |"
-        for switch in SWITCHES
-    ]
-    return "\n".join(["| switch | " + " | ".join(RULE_TEXTS) + " |", "|---" * (len(RULE_TEXTS) + 1) + "|", *rows])
-
-
-def card_of(name: str) -> dict[str, Any] | None:
-    """What ``python -m train benchmark`` found of a champion, if it is kept."""
-    path = ROOT / "docs" / f"benchmark-{name}.json"
-    return json.loads(path.read_text(encoding="utf-8")) if path.exists() else None
-
-
-def tournament_table() -> str:
-    """The standings of the tournament that is kept."""
-    with ResultsFile(ROOT / "docs" / "tournament.sqlite") as results:
-        return by_seats(results)
-
-
 def filled(text: str) -> str:
-    """README with its generated parts made anew."""
-    kept = read()
-    made_of_numbers = [(t.__name__.removesuffix("_table"), t(kept)) for t in NUMBERS]
-    champions = [(name, shares_table(card_of(name))) for name in CHAMPIONS]
-    parts = [("layout", layout_table()), ("variants", variants_table()), *made_of_numbers, *champions]
-    parts.append(("compare", last_points(read_points(ROOT / "docs" / "compare.csv"))))
-    parts.append(("tournament", tournament_table()))
-    for name, made in parts:
-        before, begin, rest = text.partition(f"<!-- {name} -->\n")
-        _, end, after = rest.partition(f"<!-- /{name} -->")
-        text = f"{before}{begin}{made}\n{end}{after}"
-    return text
+    """README with its generated parts made anew: each stands between ``<!-- name -->`` and ``<!-- /name -->``."""
+    return re.sub(
+        r"(<!-- (\w+) -->\n).*?(<!-- /\2 -->)",
+        lambda found: f"{found[1]}{made(found[2])}\n{found[3]}",
+        text,
+        flags=re.DOTALL,
+    )
 
 
 if __name__ == "__main__":

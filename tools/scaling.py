@@ -25,14 +25,15 @@ from perudo_env.game.files import check_writable, write_text
 from perudo_env.game.printing import printing
 from train.core.backends import Backend, BackendError, Name, open_backend
 from train.core.config import load_config
-from train.evaluate.results import Cell, ResultsFile
-from train.evaluate.standings import draw_lineups
-from train.evaluate.tasks import Finished, Task, cut, play_task
+from train.core.table import Table
+from train.evaluate.tournament.lineups import draw_lineups
+from train.evaluate.tournament.results import Cell, ResultsFile
+from train.evaluate.tournament.tasks import Finished, Task, cut, play_task
 from train.selfplay import ppo
 from train.selfplay.options import Config
 
 AGENTS, VARIANT, SEATS, CHUNK, SEED = ("inference", "odds", "threshold", "bluffer"), "classic", 4, 256, 1
-CONFIG = Path(__file__).parents[1] / "configs" / "mmd.yaml"
+CONFIG = Path(__file__).parents[1] / "configs" / "ppo.yaml"
 NETWORK = 125e6
 """Bytes a second that the paper gives the driver's network: one gigabit."""
 MARKS = re.compile(r"(<!-- measured -->\n).*?(<!-- /measured -->)", flags=re.DOTALL)
@@ -118,37 +119,39 @@ def _learning(trainer: ppo.PPO, batch: Any) -> float:
     return (time.perf_counter() - begun) / len(batch.chosen)
 
 
-def table(rows: list[Row]) -> str:
-    """What was measured, as Markdown."""
-    lines = [
-        "| backend | workers | games/s | decisions/s | self-play, decisions/s | decisions per update | bytes moved per update |",
-        "|---|---|---|---|---|---|---|",
-        *(
-            f"| {r.backend} | {r.workers} | {r.games:,.0f} | {r.decisions:,.0f} | {r.rollout:,.0f} | {r.batch:,.0f} | "
-            f"{'' if r.moved is None else f'{r.moved:,.0f}'} |" for r in rows
-        ),
+def table(rows: list[Row]) -> Table:
+    """What was measured."""
+    header = (
+        "backend",
+        "workers",
+        "games/s",
+        "decisions/s",
+        "self-play, decisions/s",
+        "decisions per update",
+        "bytes moved per update",
+    )
+    cells = [
+        (r.backend, r.workers, *(f"{x:,.0f}" for x in (r.games, r.decisions, r.rollout, r.batch)), "" if r.moved is None else f"{r.moved:,.0f}")
+        for r in rows
     ]  # fmt: skip
-    return "\n".join(lines)
+    return Table(header, cells)
 
 
-def paper(row: Row, serial: Serial, cores: tuple[int, ...] = (1, 10, 100, 1000)) -> str:
-    """What more cores would give, worked out from one worker's figures, as Markdown.
+def paper(row: Row, serial: Serial, cores: tuple[int, ...] = (1, 10, 100, 1000)) -> Table:
+    """What more cores would give, worked out from one worker's figures.
 
     Games: as many as the cores play, or as the driver can enter. Training: play is shared, then the learner learns while
     the others wait, and the batch crosses the driver's network.
     """
-    moved = row.moved or 0.0
-    lines = [
-        "| cores | games/s | the driver enters at most | training, decisions/s | of which learner and network |",
-        "|---|---|---|---|---|",
-    ]
+    alone, most = serial.learning + (row.moved or 0.0) / row.batch / NETWORK, 1 / serial.entering
+    cells = []
     for n in cores:
-        alone = serial.learning + moved / row.batch / NETWORK
         whole = 1 / (row.rollout * n) + alone
-        lines.append(
-            f"| {n:,} | {min(n * row.games, 1 / serial.entering):,.0f} | {1 / serial.entering:,.0f} | {1 / whole:,.0f} | {alone / whole:.0%} |"
+        cells.append(
+            (f"{n:,}", f"{min(n * row.games, most):,.0f}", f"{most:,.0f}", f"{1 / whole:,.0f}", f"{alone / whole:.0%}")
         )
-    return "\n".join(lines)
+    header = ("cores", "games/s", "the driver enters at most", "training, decisions/s", "of which learner and network")
+    return Table(header, cells)
 
 
 def main(
@@ -194,9 +197,9 @@ def report(rows: list[Row], serial: Serial, games: int, tables: int, note: str) 
     machine = f"{platform.machine()}, {os.cpu_count()} cores{', ' + note if note else ''}"
     return (
         f"Measured on one machine ({machine}): {games:,} games of {', '.join(AGENTS)} at {SEATS} seats of {VARIANT}, seed {SEED}; "
-        f"self-play at {tables:,} tables of `configs/mmd.yaml`.\n\n{table(rows)}\n\n"
+        f"self-play at {tables:,} tables of `configs/ppo.yaml`.\n\n{table(rows).markdown()}\n\n"
         f"The driver alone enters a game in {1e6 * serial.entering:.0f} us and learns from a decision in {1e6 * serial.learning:.0f} us.\n\n"
-        f"On paper, from the figures of one worker ({base.backend}):\n\n{paper(base, serial)}"
+        f"On paper, from the figures of one worker ({base.backend}):\n\n{paper(base, serial).markdown()}"
     )
 
 

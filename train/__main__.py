@@ -4,26 +4,28 @@ from __future__ import annotations
 
 import sys
 
-from agents.core.command import Command, Door
+from agents.core.command import Command
+from perudo_env.game.door import Door
 from train.core.tasks import BackendError
 
 main = Door(
     "python -m train",
     {
         "train": {
-            "ppo": Command("train.evaluate.training:run_ppo", "self-play by PPO or magnetic mirror descent"),
+            "ppo": Command("train.evaluate.training:run_ppo", "self-play by PPO, with a magnet if wanted"),
             "sb3": Command("train.evaluate.training:run_sb3", "self-play by stable-baselines3's MaskablePPO"),
             "distil": Command("train.evaluate.training:run_distil", "a network taught what an agent knows"),
             "nfsp": Command("train.research.nfsp:run", "neural fictitious self-play on a small round"),
             "deep-cfr": Command("train.research.deep_cfr:run", "Deep CFR on a small round"),
             "compare": Command("train.research.compare:run", "the trainers compared by exact NashConv on small rounds"),
-            "demo": Command("train.evaluate.demo:run", "an agent trained by self-play in a few minutes"),
+            "demo": Command("train.report.demo:run", "an agent trained by self-play in a few minutes"),
+            "watch": Command("train.report.watch:run", "a run in the terminal while it goes, and the time left"),
             "ship": Command("train.evaluate.ship:run", "a checkpoint of what a run would play now, measured"),
         },
         "solve": {
             "exact": Command("train.solver.exact.solve:run", "one round between two seats, exactly"),
-            "recall": Command("train.solver.recall.solver:run", "one round by recall-limited CFR"),
-            "tables": Command("train.solver.recall.tables:run", "every round of a two-seat game"),
+            "recall": Command("train.solver.recall.solve:run", "one round by recall-limited CFR"),
+            "tables": Command("train.solver.recall.tables:run", "every round of a game, of two seats or more"),
             "teacher": Command(
                 "train.solver.recall.teacher:run", "every round of several variants, and a network beside them"
             ),
@@ -31,7 +33,7 @@ main = Door(
             "ship-exact": Command("train.solver.exact.ship:run", "the tables that the exact agent ships with"),
         },
         "judge": {
-            "arena": Command("train.report.arena:run", "agents against each other at one table"),
+            "arena": Command("train.evaluate.tournament.arena:run", "agents against each other at one table"),
             "tournament": Command("train.report.tournament:run", "every agent at every table"),
             "exploitability": Command(
                 "train.evaluate.exploitability:run", "exact exploitability in small rounds and games"

@@ -3,8 +3,8 @@
 All reading of observations by scripted agents, and the derived inputs of learned ones, is here. Observations may be
 padded to a larger layout: absent seats read as seats without dice, absent quantities are never bid.
 
-Hidden dice counts: an observation of ``dice_counts = hidden`` shows only who is alive. Each other living seat is then
-taken to hold 0.6 of the viewer's own dice and 0.28 of a full cup, rounded: the straight line through the means of
+Hidden dice counts: under ``dice_counts = hidden`` an observation holds the counts that a player who remembers every lost
+die knows, and they are read. With ``memory="none"`` it shows only who is alive; each other living seat is then taken to hold 0.6 of the viewer's own dice and 0.28 of a full cup, rounded: the straight line through the means of
 others' dice per own dice, 1.9 to 4.3 for 1 to 5, in 3,000 ``box`` games of threshold agents at 2, 4 and 6 seats. The
 opener of a palifico round is taken to hold one die.
 """

@@ -25,7 +25,7 @@ from agents.core.seated import Sight
 from perudo_env.engine.actions import FIRST_BID, PACO, face_of, quantity_of
 from perudo_env.engine.jit import kernel
 from perudo_env.engine.observation import LAYOUT, switch_slices
-from perudo_env.engine.variant import MAX_FACES, MAX_SEATS, MAX_STARTING_DICE
+from perudo_env.engine.variant import MAX_FACES, MAX_SEATS, MAX_STARTING_DICE, switch_values
 from perudo_env.policy import Int8Array
 
 Float32Array = npt.NDArray[np.float32]
@@ -51,7 +51,7 @@ _BLOCKS: dict[str, tuple[int, ...]] = {
     "flags": (3 + MAX_FACES,),  # palifico, calza window, wild Pacos, the locked face
     "alive": (MAX_SEATS,),  # how many seats live, one-hot
     "totals": (2,),  # dice in play, dice of others, / 36
-    "switches": (_NUM_SWITCH_BITS,),  # as in the observation
+    "switches": (_NUM_SWITCH_BITS,),  # as in the observation, but dice_counts: public where the observation holds them
 }
 _SIZES = np.array([prod(shape) for shape in _BLOCKS.values()])
 _STARTS = np.concatenate([[0], np.cumsum(_SIZES)])
@@ -60,6 +60,10 @@ NUM_INPUTS = int(_STARTS[-1])
     _HAND, _LEGAL, _STANDING, _HOLDS, _EXACTLY, _CHANCES, _HISTORY, _DICE, _MARKS, _HIGHEST, _FLAGS, _ALIVE, _TOTALS, _SWITCHES,
 ) = (int(s) for s in _STARTS[:-1])  # fmt: skip
 SWITCHES_AT = _SWITCHES  # where the block of the switches begins
+_COUNTS_PUBLIC, _COUNTS_HIDDEN = (
+    SWITCHES_AT + switch_slices()["dice_counts"].start + switch_values("dice_counts").index(value)
+    for value in ("public", "hidden")
+)
 _MOST_DICE = 36.0
 
 _NAMES = [block.name for block in LAYOUT]
@@ -171,6 +175,8 @@ def encode_row(
     switches = starts[_SEEN_SWITCHES]
     for k in range(_NUM_SWITCH_BITS):
         out[_SWITCHES + k] = row[switches + k]
+    # what is remembered is as good as what is seen: one game, one input
+    out[_COUNTS_PUBLIC], out[_COUNTS_HIDDEN] = 1 - seen["counts_hidden"], seen["counts_hidden"]
 
 
 @kernel

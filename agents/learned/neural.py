@@ -17,13 +17,15 @@ from safetensors import SafetensorError
 from safetensors.numpy import load, save
 
 from agents.core.checkpoint import WEIGHTS, read_about, read_weights, write_checkpoint
+from agents.core.forgetful import Forgetful
 from agents.core.reading import chances_at
 from agents.core.seated import SeatedPolicy, Sight
 from agents.core.switches import Known, known_to, known_today, num_bits, unknown_in, variant_then, widened
 from agents.learned import features
 from perudo_env.engine.actions import num_actions
 from perudo_env.engine.observation import Layout, table_layout
-from perudo_env.engine.variant import Variant, as_variant
+from perudo_env.engine.state import MEMORIES
+from perudo_env.engine.variant import Variant, as_variant, shown
 from perudo_env.policy import Int8Array
 
 Float32Array = npt.NDArray[np.float32]
@@ -151,15 +153,14 @@ def save_policy(
         "variants": [str(v) for v in variants],
         "seats": seats,
         "switches": known_today(),
+        "memory": "perfect",
         "layout": _shape_of(inputs, variants[0], seats[0], known_today()).digest,
         **made,
     }
     write_checkpoint(folder, save({name: np.ascontiguousarray(array) for name, array in weights.items()}), about, card)
 
 
-def load_policy(
-    folder: Path, variant: Variant | str, num_seats: int, layout: Layout | None = None
-) -> MLPPolicy | RelativePolicy:
+def load_policy(folder: Path, variant: Variant | str, num_seats: int, layout: Layout | None = None) -> SeatedPolicy:
     """The network in a checkpoint folder, for a table of ``num_seats``, whose observations may be padded to a ``layout``.
 
     A checkpoint folder inside is a specialist: the first, by name, that was trained for the table plays there instead.
@@ -173,7 +174,7 @@ def load_policy(
     return _read(folder, variant, num_seats, layout)
 
 
-def _read(folder: Path, variant: Variant, num_seats: int, layout: Layout | None) -> MLPPolicy | RelativePolicy:
+def _read(folder: Path, variant: Variant, num_seats: int, layout: Layout | None) -> SeatedPolicy:
     about = read_about(folder)
     if about.get("schema") != SCHEMA:
         raise ValueError(f"{folder} has schema {about.get('schema')!r}: this version reads {SCHEMA}")
@@ -202,7 +203,12 @@ def _read(folder: Path, variant: Variant, num_seats: int, layout: Layout | None)
         raise ValueError(f"{path} is not a safetensors file that can be read: {error}") from error
     _check_shapes(path, weights, shape.num_inputs, shape.num_outputs)
     weights["layers.0.weight"] = widened(weights["layers.0.weight"], shape.switches_at, known)
-    return INPUTS[inputs](weights, variant, num_seats, layout)
+    policy = INPUTS[inputs](weights, variant, num_seats, layout)
+    memory = about.get("memory", "none")  # what is older than the word was trained without
+    if memory not in MEMORIES:
+        raise ValueError(f"{folder} has memory {shown(memory)}: one of {', '.join(MEMORIES)} belongs there")
+    # relative inputs hold counts, known or assumed; a network of the observation has no weights for what it never saw
+    return Forgetful(policy, variant, num_seats, layout) if (inputs, memory) == ("observation", "none") else policy
 
 
 def _trained_for(folder: Path, about: Mapping[str, Any], variant: Variant, num_seats: int) -> bool:

@@ -29,9 +29,9 @@ class Browser:
     public_url: str | None = None
     """Address by which others reach this server, behind a proxy say: https://perudo.example."""
     games: Path | None = None
-    """Folder for finished games (default: $PERUDO_GAMES, or the user's data folder)."""
+    """Folder for finished games; by default $PERUDO_GAMES, or the user's data folder."""
     lang: Literal["en", "fr"] | None = None
-    """Language (default: what each browser asks for)."""
+    """Language; by default what each browser asks for."""
     browser: bool = True
     """Whether to open it."""
     agents: tuple[str, ...] = ()

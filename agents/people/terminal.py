@@ -35,15 +35,15 @@ class Terminal:
     pause: float = 1.0
     """Seconds an agent takes to answer; 0: none."""
     window: float | None = None
-    """Seconds to say Calza out of turn (default: as long as one likes)."""
+    """Seconds to say Calza out of turn; by default as long as one likes."""
     hints: bool = False
     """Help at every turn, and not only on demand."""
     confirm: bool = False
     """Bids are asked for twice."""
     games: Path | None = None
-    """Folder for finished games (default: $PERUDO_GAMES, or the user's data folder)."""
+    """Folder for finished games; by default $PERUDO_GAMES, or the user's data folder."""
     lang: Literal["en", "fr"] | None = None
-    """Language (default: what LANG says)."""
+    """Language; by default what LANG says."""
 
 
 def run(options: Terminal) -> int:

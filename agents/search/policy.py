@@ -7,7 +7,7 @@ belief with the agent in all seats (``lookahead``); and tilts the agent's own pr
     search:table     # as the name of an agent, in every command
 
 One step of policy improvement by rollouts (Tesauro and Galperin, NIPS 1996) with a posterior over hidden hands. It needs
-every seat's number of dice: where they are hidden, the agent under it plays alone.
+every seat's number of dice: where the observation does not hold them, the agent under it plays alone.
 """
 
 from __future__ import annotations
@@ -71,7 +71,7 @@ class SearchPolicy(SeatedPolicy):
         self.pay: Pay = round_pay if self.variant.rounds == "one" else chance_pay
 
     def probs(self, observations: Int8Array, masks: Int8Array) -> FloatArray:
-        """The agent's probabilities, tilted by what the search finds; its own where dice counts are hidden or nothing is to choose."""
+        """The agent's probabilities, tilted by what the search finds; its own where dice counts are not known or nothing is to choose."""
         self.sight.check(observations, masks)
         out = ask_probs(self.policy, observations, masks).copy()
         counts_hidden = read_all(observations, self.sight)["counts_hidden"]

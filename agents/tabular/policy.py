@@ -1,4 +1,4 @@
-"""A policy that plays solved rounds between two seats out of tables, and asks another where it has none.
+"""A policy that plays solved rounds out of tables, and asks another where it has none.
 
 Tables are kept as ``.npz`` files of plain numbers, read with ``allow_pickle=False``.
 """
@@ -9,7 +9,7 @@ import json
 from collections.abc import Iterable, Sequence
 from importlib import import_module
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 from weakref import WeakValueDictionary
 from zipfile import ZIP_BZIP2, ZipFile
 
@@ -26,11 +26,7 @@ from perudo_env.engine.actions import CALZA, DUDO, FIRST_BID, PASS
 from perudo_env.engine.hands import hand_codes, hand_numbers
 from perudo_env.engine.jit import kernel
 from perudo_env.engine.observation import Layout
-from perudo_env.engine.variant import (
-    SWITCHES,
-    Variant,
-    as_variant,
-)
+from perudo_env.engine.variant import MAX_FACES, SWITCHES, Variant, as_variant
 from perudo_env.game.files import parse_json, writing
 from perudo_env.policy import Int8Array, Policy, UniformPolicy
 
@@ -40,16 +36,17 @@ EXACT = Path(__file__).parents[1] / "checkpoints" / "exact"
 _ELSEWHERE = ("starting_dice", "palifico", "max_bid", "dice_counts", "first_player", "rounds")
 _ORDINARY = ("raise_rule", "paco_open")  # and those that a palifico round sets aside
 CALZA_ID, PASS_ID = int(CALZA), int(PASS)
+_PLACES = ("first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth")  # of a file's weights
 Key = tuple[int, ...]
 
 
 class RoundTable:
-    """The strategies of both seats in one round: a weight per row and hand of the seat.
+    """The strategies of all seats in one round: a weight per row and hand of the seat.
 
     Rows are those of the tree, see ``public_tree``, or, where only the last ``recall`` bids are remembered, those of their
     ``suffixes``. ``weights[seat]`` is a flat array, hands next to each other, of numbers that are not negative; a block
     with no positive weight for a hand is a position that the strategy never reaches. Raises ``ValueError`` for arrays
-    of a wrong size.
+    of a wrong size, and for more than two seats that remember all bids.
     """
 
     def __init__(
@@ -85,10 +82,12 @@ class RoundTable:
         """Write a compressed ``.npz`` file, which :meth:`load` reads, whole or not at all."""
         t = self.tree
         arrays = {
-            "first": self.weights[0], "second": self.weights[1], "dice": np.array(t.dice), "palifico": np.array(t.palifico),
+            **dict(zip(_PLACES, self.weights, strict=False)), "dice": np.array(t.dice), "palifico": np.array(t.palifico),
             "total": np.array(t.total), "variant": np.array(str(t.variant)), "bracket": np.array(self.bracket or (np.nan, np.nan)),
             "recall": np.array(self.recall or 0), "switches": np.array(json.dumps(known_today())),
         }  # fmt: skip
+        if len(t.dice) > 2 or t.least_chance:  # files of two seats stay as they were
+            arrays |= {"seats": np.array(len(t.dice)), "least_chance": np.array(t.least_chance)}
         # NumPy's own way to compress leaves these files a third larger
         with writing(path) as whole, ZipFile(whole, "w", ZIP_BZIP2) as file:
             for name, array in arrays.items():
@@ -103,7 +102,7 @@ class RoundTable:
             recall = int(file.read("recall")) if "recall" in file else 0
             weights = [
                 file.read(name, (size,), "uf")
-                for name, size in zip(("first", "second"), _sizes(tree, recall or None), strict=True)
+                for name, size in zip(_PLACES, _sizes(tree, recall or None), strict=False)
             ]
             lower, upper = file.read("bracket", (2,), "f").tolist()
         for w in weights:
@@ -118,8 +117,13 @@ def _are_weights(w: npt.NDArray[np.floating[Any]]) -> bool:
 
 
 def _tree_in(file: Arrays) -> PublicTree:
-    dice, palifico, total = file.read("dice", (2,)), file.read("palifico", kinds="b"), file.read("total")
-    return PublicTree(_variant_in(file), dice.tolist(), bool(palifico), int(total))
+    dice, palifico, total = file.read("dice", (_seats_in(file),)), file.read("palifico", kinds="b"), file.read("total")
+    least_chance = float(file.read("least_chance", kinds="f")) if "least_chance" in file else 0.0
+    return PublicTree(_variant_in(file), dice.tolist(), bool(palifico), int(total), least_chance=least_chance)
+
+
+def _seats_in(file: Arrays) -> int:
+    return int(file.read("seats")) if "seats" in file else 2
 
 
 def _variant_in(file: Arrays) -> Variant:
@@ -128,12 +132,14 @@ def _variant_in(file: Arrays) -> Variant:
     return variant_then(file.text("variant"), known_to(about, "it"))
 
 
-def _sizes(tree: PublicTree, recall: int | None) -> tuple[int, int]:
+def _sizes(tree: PublicTree, recall: int | None) -> tuple[int, ...]:
     """How many weights each seat has."""
-    if recall is None:
-        return tree.num_entries
-    rows = suffix_sizes(tree.graph, recall).rows
-    return rows[0] * tree.num_hands[0], rows[1] * tree.num_hands[1]
+    if recall is not None:
+        rows = suffix_sizes(tree.graph, recall).rows
+        return tuple(n * hands for n, hands in zip(rows, tree.num_hands, strict=True))
+    if len(tree.dice) > 2:
+        raise ValueError(f"a table of {tree.dice} dice needs a recall: only two seats remember all bids")
+    return tree.num_entries
 
 
 def _bid_places(graph: Graph) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
@@ -144,34 +150,41 @@ def _bid_places(graph: Graph) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int
 
 
 def table_key(tree: PublicTree) -> Key:
-    """What of a table tells its round from all others under the same rules, in the form of :func:`round_keys`."""
+    """What of a table tells its round from all others under the same rules: the dice of its seats, palifico, full cups."""
     # a right Calza with a full cup gains nothing; without Calza that makes no difference
     full = [int(tree.variant.calza != "off" and d >= tree.variant.starting_dice) for d in tree.dice]
     return (*tree.dice, int(tree.palifico), *full)
 
 
-def _rules(variant: Variant, palifico: bool) -> dict[str, Any]:
+def _rules(variant: Variant, palifico: bool, num_seats: int) -> dict[str, Any]:
     """All that a round depends on, but for its dice. Of two seats only one may call Calza, asked apart or not."""
     set_aside = _ELSEWHERE + _ORDINARY if palifico else _ELSEWHERE
-    return {s: getattr(variant, s) for s in SWITCHES if s not in set_aside} | {"calza": variant.calza != "off"}
+    known = {s: getattr(variant, s) for s in SWITCHES if s not in set_aside}
+    return known if num_seats > 2 else known | {"calza": variant.calza != "off"}
 
 
-def round_keys(observations: Int8Array, look: Layout, variant: Variant) -> npt.NDArray[np.int64]:
-    """A row of numbers per observation, ``(batch, 5)``: dice of opener and other, palifico, full cups.
+class Places(NamedTuple):
+    """Where rounds stand, a row per observation; seats are the living ones clockwise from the opener, then those out."""
 
-    Negative dice stand for what is not seen, or not a table of two living seats.
-    """
-    rows = np.arange(len(observations))
+    dice: npt.NDArray[np.int64]  # (batch, num_seats): -1 where hidden
+    palifico: npt.NDArray[np.int64]  # (batch,)
+    full: npt.NDArray[np.int64]  # (batch, num_seats): a right Calza gains nothing
+    own: npt.NDArray[np.int64]  # (batch,): how many living seats after the opener the viewer sits
+
+
+def round_places(observations: Int8Array, look: Layout, variant: Variant) -> Places:
+    """Which rounds are seen, and where their viewers sit in them."""
     alive = look.get(observations, "alive").astype(bool)
     dice = look.get(observations, "dice").sum(axis=2, dtype=np.int64)
-    other = 1 + np.argmax(alive[:, 1:], axis=1)
-    mine, theirs = dice[:, 0], np.where(dice[rows, other] > 0, dice[rows, other], -1)
-    opened = look.get(observations, "opener")[:, 0] == 1
-    palifico = look.get(observations, "is_palifico")[:, 0].astype(np.int64)
-    pair = [np.where(opened, mine, theirs), np.where(opened, theirs, mine)]
-    pair = [np.where(alive.sum(axis=1) == 2, d, -2) for d in pair]
-    full = ((d >= variant.starting_dice).astype(np.int64) * (variant.calza != "off") for d in pair)
-    return np.stack([*pair, palifico, *full], axis=1)
+    dice = np.where(alive, np.where(dice > 0, dice, -1), 0)
+    opener = np.argmax(look.get(observations, "opener"), axis=1)
+    clockwise = (opener[:, None] + np.arange(alive.shape[1])) % alive.shape[1]
+    before = np.take_along_axis(alive, clockwise, axis=1)
+    living = np.argsort(~before, axis=1, kind="stable")  # those out go to the end
+    dice = np.take_along_axis(np.take_along_axis(dice, clockwise, axis=1), living, axis=1)
+    own = (before & (np.arange(alive.shape[1]) < (-opener % alive.shape[1])[:, None])).sum(axis=1)
+    full = ((dice >= variant.starting_dice) & (variant.calza != "off")).astype(np.int64)
+    return Places(dice, look.get(observations, "is_palifico")[:, 0].astype(np.int64), full, own)
 
 
 @kernel
@@ -242,11 +255,11 @@ def fill_probs(
 
 
 class TabularPolicy(SeatedPolicy):
-    """Plays out of those ``tables`` that hold under its variant, wherever two living seats are at a position of one;
+    """Plays out of those ``tables`` that hold under its variant, wherever the living seats are at a position of one;
     elsewhere ``fallback``, made for the same table, decides.
 
-    A bid of more dice than are in play is doubted. Where the other's dice are hidden, a table is used only if there is
-    no other.
+    A bid of more dice than are in play is doubted, and so is one that the table leaves out. Where the observation
+    does not hold the others' dice, a table is used only if there is no other.
     """
 
     def __init__(
@@ -254,18 +267,24 @@ class TabularPolicy(SeatedPolicy):
         layout: Layout | None = None,
     ) -> None:  # fmt: skip
         super().__init__(variant, num_seats, layout)
-        self.tables = {t.key: t for t in tables if _fits(t.tree.variant, t.tree.palifico, self.variant)}
+        self.tables = {
+            t.key: t for t in tables if _fits(t.tree.variant, t.tree.palifico, len(t.tree.dice), self.variant)
+        }
         self.fallback: Policy = UniformPolicy() if fallback is None else fallback
 
     def probs(self, observations: Int8Array, masks: Int8Array) -> npt.NDArray[np.float64]:
         """The tables' probabilities; see :class:`Policy`."""
         self.sight.check(observations, masks)
         out, found = np.zeros(masks.shape), np.zeros(len(masks), np.bool_)
-        keys, groups = np.unique(round_keys(observations, self.sight.layout, self.variant), axis=0, return_inverse=True)
-        for g, key in enumerate(keys.tolist()):
-            table = self._table(tuple(key))
+        at = round_places(observations, self.sight.layout, self.variant)
+        rounds = np.column_stack([at.dice, at.palifico, at.full])
+        kinds, groups = np.unique(rounds, axis=0, return_inverse=True)
+        n = at.dice.shape[1]
+        for g, kind in enumerate(kinds.tolist()):
+            living = sum(d != 0 for d in kind[:n])
+            table = self._table((*kind[:living], kind[n], *kind[n + 1 : n + 1 + living]))
             if table is not None:
-                self._fill(table, np.flatnonzero(groups.reshape(-1) == g), observations, masks, out, found)
+                self._fill(table, np.flatnonzero(groups.reshape(-1) == g), at.own, observations, masks, out, found)
         # weights on what the table's game allows and this one does not would be a fault of the key
         found &= (out * (masks == 0)).sum(axis=1) == 0
         rest = np.flatnonzero(~found)
@@ -274,34 +293,34 @@ class TabularPolicy(SeatedPolicy):
         return out
 
     def _table(self, key: Key) -> RoundTable | None:
-        if -1 not in key[:2]:
+        living = len(key) // 2
+        if -1 not in key[:living]:
             return self.tables.get(key)
-        # the other's dice are not seen: who has a single table is in its round, who has more cannot tell in which
+        # the others' dice are not seen: who has a single table is in its round, who has more cannot tell in which
         if len(self.tables) != 1:
             return None
         ((known, table),) = self.tables.items()
-        return (
-            table if known[2:] == key[2:] and all(a in (-1, b) for a, b in zip(key[:2], known, strict=False)) else None
-        )
+        same = len(known) == len(key) and known[living:] == key[living:]
+        return table if same and all(a in (-1, b) for a, b in zip(key[:living], known, strict=False)) else None
 
     def _fill(
-        self, table: RoundTable, rows: npt.NDArray[np.int64], observations: Int8Array, masks: Int8Array,
-        out: npt.NDArray[np.float64], found: npt.NDArray[np.bool_],
+        self, table: RoundTable, rows: npt.NDArray[np.int64], places: npt.NDArray[np.int64], observations: Int8Array,
+        masks: Int8Array, out: npt.NDArray[np.float64], found: npt.NDArray[np.bool_],
     ) -> None:  # fmt: skip
         tree, seen, look = table.tree, observations[rows], self.sight.layout
         said = look.get(seen, "bids").any(axis=3).reshape(len(rows), -1)
-        standing = look.get(seen, "standing").any(axis=2)
-        above = np.isin(np.argmax(standing, axis=1), range(sum(tree.dice), look.max_quantity))
+        standing = look.get(seen, "standing").reshape(len(rows), -1)
+        bid = np.where(standing.any(axis=1), np.argmax(standing, axis=1), -1)
+        above = (bid >= MAX_FACES * sum(tree.dice)) | np.isin(bid, [b - FIRST_BID for b in tree.left_out])
         out[rows[above], np.where(masks[rows[above], DUDO] == 1, DUDO, PASS)] = 1
         found[rows[above]] = True
         # a bid of no place in the tree, later undercut by Pacos: the table knows nothing of it
         strange = said.sum(axis=1) != said[:, table.slots].sum(axis=1)
         codes = hand_codes(look.get(seen, "hand").sum(axis=2))
-        opened = look.get(seen, "opener")[:, 0] == 1
         window = look.get(seen, "calza_window")[:, 0] == 1
         asked = self.variant.calza == "anyone"
-        for seat in (0, 1):
-            chosen = np.flatnonzero((opened == (seat == 0)) & ~above & ~strange)
+        for seat in range(len(tree.dice)):
+            chosen = np.flatnonzero((places[rows] == seat) & ~above & ~strange)
             fill_probs(
                 tree.graph, tree.num_hands[seat], table.weights[seat], hand_numbers(tree.dice[seat], tree.variant.num_faces)[codes[chosen]],
                 *table.locate(said[chosen][:, table.slots]), window[chosen], asked, rows[chosen], out, found,
@@ -335,13 +354,13 @@ def _shared(path: Path) -> RoundTable:
 def _holds(path: Path, variant: Variant) -> bool:
     """Whether the table of a file may hold under the switches of a variant, without reading its weights."""
     with reading(path, TABLE) as file:
-        solved, palifico = _variant_in(file), bool(file.read("palifico", kinds="b"))
-    return _fits(solved, palifico, variant)
+        solved, palifico, num_seats = _variant_in(file), bool(file.read("palifico", kinds="b")), _seats_in(file)
+    return _fits(solved, palifico, num_seats, variant)
 
 
-def _fits(solved: Variant, palifico: bool, variant: Variant) -> bool:
+def _fits(solved: Variant, palifico: bool, num_seats: int, variant: Variant) -> bool:
     """Whether a round solved under a variant is one of another variant too, palifico or not."""
-    return _rules(solved, palifico) == _rules(variant, palifico)
+    return _rules(solved, palifico, num_seats) == _rules(variant, palifico, num_seats)
 
 
 def load_policy(

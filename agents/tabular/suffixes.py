@@ -26,8 +26,8 @@ class SuffixGraph(NamedTuple):
     first: np.ndarray  # int64 (num_nodes + 1,): the raises lead to children[first[i] : first[i + 1]]
     children: np.ndarray  # int64, nodes
     row: np.ndarray  # int64 (num_nodes,), the first row among those of its seat
-    num_rows: np.ndarray  # int64 (2,), by seat
-    num_states: np.ndarray  # int64 (2,), nodes by seat
+    num_rows: np.ndarray  # int64 (num_seats,)
+    num_states: np.ndarray  # int64 (num_seats,), nodes by seat
 
 
 def suffix_graph(graph: Graph, recall: int) -> SuffixGraph:
@@ -43,29 +43,31 @@ def suffix_graph(graph: Graph, recall: int) -> SuffixGraph:
     order = np.lexsort((last, seats, *suffixes[:, :-1].T, common))
     suffixes, seats = suffixes[order], seats[order]
     powers = base ** np.arange(recall - 1, -1, -1)
-    codes = suffixes @ powers * 2 + seats
+    num_seats = graph.rows.shape[1]
+    codes = suffixes @ powers * num_seats + seats
     by_code = np.argsort(codes)
     last = suffixes[:, -1]
     parents, raised = _extend(graph, last)
-    follow = (suffixes[parents] @ powers % base ** (recall - 1) * base + raised) * 2 + 1 - seats[parents]
+    behind = suffixes[parents] @ powers % base ** (recall - 1) * base + raised
+    follow = behind * num_seats + (seats[parents] + 1) % num_seats
     children = by_code[np.searchsorted(codes[by_code], follow)]
     calls, raises = graph.calls[last], np.diff(graph.first)[last]
     rows = np.where(calls + raises > 1, calls + raises, 0)
     row = np.zeros(len(last), np.int64)
-    for seat in (0, 1):
+    for seat in range(num_seats):
         own = seats == seat
         row[own] = np.cumsum(rows[own]) - rows[own]
     return SuffixGraph(
         last, seats, calls, np.concatenate([[0], np.cumsum(raises)]), children, row,
-        np.array([rows[seats == s].sum() for s in (0, 1)]), np.array([(seats == s).sum() for s in (0, 1)]),
+        np.bincount(seats, rows, num_seats).astype(np.int64), np.bincount(seats, minlength=num_seats),
     )  # fmt: skip
 
 
 class SuffixSizes(NamedTuple):
     """How large a graph of suffixes is, known without making it; by seat."""
 
-    rows: tuple[int, int]
-    states: tuple[int, int]
+    rows: tuple[int, ...]
+    states: tuple[int, ...]
 
 
 def suffix_sizes(graph: Graph, recall: int) -> SuffixSizes:
@@ -74,7 +76,8 @@ def suffix_sizes(graph: Graph, recall: int) -> SuffixSizes:
     choices = graph.calls + np.diff(graph.first)
     choices[choices == 1] = 0
     above = np.repeat(np.arange(len(graph.action)), np.diff(graph.first))
-    rows, states = [0, 0], [0, 0]
+    num_seats = graph.rows.shape[1]
+    rows, states = [0] * num_seats, [0] * num_seats
 
     def count(paths: npt.NDArray[Any], seat: int) -> None:
         rows[seat] += int(paths @ choices)
@@ -89,19 +92,21 @@ def suffix_sizes(graph: Graph, recall: int) -> SuffixSizes:
     paths = np.zeros(len(graph.action), object)
     paths[NO_BID] = 1
     for length in range(recall):
-        count(paths, length % 2)
+        count(paths, length % num_seats)
         paths = extended(paths)
-    for parity, first in enumerate(_may_begin(graph)):
+    for seat, first in enumerate(_may_begin(graph)):
         paths = first.astype(int).astype(object)
         for _ in range(recall - 1):
             paths = extended(paths)
-        count(paths, (parity + recall) % 2)
-    return SuffixSizes((rows[0], rows[1]), (states[0], states[1]))
+        count(paths, (seat + recall) % num_seats)
+    return SuffixSizes(tuple(rows), tuple(states))
 
 
 def _check_recall(graph: Graph, recall: int) -> None:
-    base = len(graph.action) + 1
-    most = int(61 / np.log2(base))  # a node's number, twice a power of the base, fits in int64
+    base, num_seats = len(graph.action) + 1, graph.rows.shape[1]
+    most = int(
+        (62 - np.log2(num_seats)) / np.log2(base)
+    )  # a node's number, seats times a power of the base, fits in int64
     if not 1 <= recall <= most:
         raise ValueError(f"recall = {recall}: remember from 1 to {most} bids in a round of {base - 2} bids")
 
@@ -126,24 +131,25 @@ def _extend(graph: Graph, last: npt.NDArray[np.int64]) -> tuple[npt.NDArray[np.i
 
 
 def _may_begin(graph: Graph) -> npt.NDArray[np.bool_]:
-    """Whether a bid may be the first, third, ... of a round, and whether the second, fourth, ...; ``(2, num_bids)``."""
-    may_be = np.zeros((2, len(graph.action)), bool)
+    """Whether a seat may make a bid, ``(num_seats, num_bids)``."""
+    may_be = np.zeros((graph.rows.shape[1], len(graph.action)), bool)
     may_be[0, graph.raises[graph.first[NO_BID] : graph.first[NO_BID + 1]]] = True
     for bid in np.argsort(bid_ranks(graph)):
         if bid != NO_BID:
             above = graph.raises[graph.first[bid] : graph.first[bid + 1]]
-            may_be[:, above] |= may_be[::-1, [bid]]
+            may_be[:, above] |= np.roll(may_be[:, [bid]], 1, axis=0)
     return may_be
 
 
 def _nodes(graph: Graph, recall: int) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
     """All suffixes, ``(num_nodes, recall)`` bids with 0 before the first, and the seat to act after each."""
     may_be = _may_begin(graph)
+    num_seats = len(may_be)
     suffixes, seats = [], []
     paths = np.zeros((1, recall), np.int64)
     for length in range(recall):
         suffixes.append(paths)
-        seats.append(np.full(len(paths), length % 2))
+        seats.append(np.full(len(paths), length % num_seats))
         parents, raised = _extend(graph, paths[:, -1])
         paths = np.concatenate([paths[parents, 1:], raised[:, None]], axis=1)
     # the first bid of a full suffix may come after others
@@ -151,10 +157,10 @@ def _nodes(graph: Graph, recall: int) -> tuple[npt.NDArray[np.int64], npt.NDArra
     for _ in range(recall - 1):
         parents, raised = _extend(graph, paths[:, -1])
         paths = np.concatenate([paths[parents], raised[:, None]], axis=1)
-    for parity in (0, 1):
-        some = paths[may_be[parity][paths[:, 0]]]
+    for seat in range(num_seats):
+        some = paths[may_be[seat][paths[:, 0]]]
         suffixes.append(some)
-        seats.append(np.full(len(some), (parity + recall) % 2))
+        seats.append(np.full(len(some), (seat + recall) % num_seats))
     return np.concatenate(suffixes), np.concatenate(seats)
 
 

@@ -4,7 +4,8 @@
     game = pyspiel.load_game("python_perudo", {"variant": "box:calza=anyone,starting_dice=3", "players": 3})
 
 Parameters: ``variant`` (a preset, or as above), ``players`` (2 to 8; 0: as ``dice`` say, else 2), ``dice`` (unequal
-starting dice per seat, like ``2,1``) and ``max_rounds`` (0: no limit). Inside the text of a game, where OpenSpiel keeps
+starting dice per seat, like ``2,1``), ``max_rounds`` (0: no limit) and ``memory`` (``perfect`` or ``none``: whether
+observations hold all dice counts where the variant hides them; information states always do). Inside the text of a game, where OpenSpiel keeps
 commas and equals signs for itself, write ``;`` and ``:``: ``python_perudo(variant=box:calza:anyone;starting_dice:3,players=3)``.
 
 Chance chooses the first opener, where the variant does, and then, each round, the sorted hand of one seat after the
@@ -15,7 +16,7 @@ cut off after ``CALZA_ROUNDS`` rounds for each die at the start.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from math import comb, prod
 from typing import Any
@@ -27,6 +28,7 @@ from perudo_env.engine.batch import check_max_rounds, starting_dice
 from perudo_env.engine.clauses import IllegalActionError, action_id
 from perudo_env.engine.hands import hand_weights, hands
 from perudo_env.engine.observation import layout
+from perudo_env.engine.state import shows_counts
 from perudo_env.engine.variant import MAX_SEATS, MAX_STARTING_DICE, MIN_SEATS, Variant, parse_variant, table_size, whole
 from perudo_env.game.events import Hands, faces
 from perudo_env.game.game import Game
@@ -53,7 +55,7 @@ GAME_TYPE = pyspiel.GameType(
     provides_information_state_tensor=True,
     provides_observation_string=True,
     provides_observation_tensor=True,
-    parameter_specification={"variant": "liars_dice", "players": 0, "dice": "", "max_rounds": 0},
+    parameter_specification={"variant": "liars_dice", "players": 0, "dice": "", "max_rounds": 0, "memory": "perfect"},
 )
 
 
@@ -64,6 +66,7 @@ class Table:
     variant: Variant
     dice: tuple[int, ...]  # per seat at the start
     max_rounds: int | None
+    memory: str = "perfect"
 
     @property
     def num_seats(self) -> int:
@@ -111,7 +114,9 @@ def openings(table: Table) -> tuple[Game, ...]:
     seed = 0
     # the seed draws the opener, so a seed is looked for that draws each: records of these games then replay
     while len(found) < len(wanted):
-        game = Game(table.variant, table.num_seats, seed, dice=table.dice, max_rounds=table.max_rounds)
+        game = Game(
+            table.variant, table.num_seats, seed, dice=table.dice, max_rounds=table.max_rounds, memory=table.memory
+        )
         game.deal([()] * table.num_seats)
         found.setdefault(game.opener, game)
         seed += 1
@@ -172,7 +177,9 @@ def read_table(params: dict[str, Any]) -> Table:
     check_max_rounds(max_rounds)
     if max_rounds is None and variant.calza != "off" and variant.rounds != "one":
         max_rounds = CALZA_ROUNDS * sum(start)
-    return Table(variant, start, max_rounds)
+    memory = str(params.get("memory", "perfect"))
+    shows_counts(variant, memory)
+    return Table(variant, start, max_rounds, memory)
 
 
 def load(text: str, history: Sequence[int] | None = None) -> Any:
@@ -275,7 +282,7 @@ class PerudoObserver:
     """Writes what a player may see into ``tensor`` (float32; ``dict`` has views of its parts).
 
     An observation is the player's seat and ``Game.observation``. With perfect recall, who is to act, all dice counts
-    (every loss was public) and the round are added: with the bids of the round and their bidders that is all that bears
+    (every loss was public, whatever ``memory`` is) and the round are added: with the bids of the round and their bidders that is all that bears
     on the rest of the game, for dice are rolled anew each round. The hands and bids of earlier rounds are in the string alone.
     """
 
@@ -314,10 +321,18 @@ class PerudoObserver:
         self.dict["round"][0] = game.round / self.table.rounds
 
     def string_from(self, state: PerudoState, player: int) -> str:
-        """``Game.infostate_key``, which forgets nothing, or without perfect recall the seat's view of this round."""
+        """``Game.infostate_key``, which forgets nothing, or without perfect recall the seat's view of this round.
+
+        The view holds the dice counts that the observation holds.
+        """
         if state.chooses_opener:
             return f"seat={player} before the first round"
-        return state.game.infostate_key(player) if self.perfect_recall else repr(state.game.view(player))
+        game = state.game
+        if self.perfect_recall:
+            return game.infostate_key(player)
+        view = game.view(player)
+        known = shows_counts(self.table.variant, self.table.memory)
+        return repr(replace(view, dice=game.dice) if known else view)
 
 
 pyspiel.register_game(GAME_TYPE, PerudoGame)

@@ -21,13 +21,16 @@ FALLBACKS = ("dudo", "least_raise")
 class TextEnv:
     """A game of Perudo in words; ``game`` is the game itself, ``game.record()`` keeps it.
 
-    variant: a preset, ``"box:calza=anyone"``, or a ``Variant``
-    language: ``"en"`` or ``"fr"``, of the prompts; answers are understood in both
-    error_allowance: how many unreadable or illegal answers a turn forgives
-    fallback: what the seat plays at the next one: ``"dudo"`` or ``"least_raise"``, the other where that is illegal, and
-        pass where it is only asked for Calza
-    past_rounds: how many earlier rounds a prompt tells; None for all
-    max_rounds: stop the game after so many rounds; None plays to the end
+    - variant: a preset, ``"box:calza=anyone"``, or a ``Variant``
+    - language: ``"en"`` or ``"fr"``, of the prompts; answers are understood in both
+    - error_allowance: how many unreadable or illegal answers a turn forgives
+    - fallback: what the seat plays at the next one: ``"dudo"`` or ``"least_raise"``, the other where that is illegal, and
+      pass where it is only asked for Calza
+    - past_rounds: how many earlier rounds a prompt tells; None for all
+    - max_rounds: stop the game after so many rounds; None plays to the end
+
+    A prompt shows what a person at the table sees, so where dice counts are hidden it does not tell them: they are to be
+    counted from the earlier rounds, each of which says who lost a die. With ``past_rounds`` they cannot be.
 
     Raises ``ValueError`` for an argument that cannot be.
     """

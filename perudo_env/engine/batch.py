@@ -104,6 +104,7 @@ class Batch:
 
     ``seed`` may also be an array of ``num_games`` seeds. ``dice`` are the starting dice per seat, by default
     ``variant.starting_dice`` each; ``pad_to`` is a larger ``Layout`` to write observations and masks in.
+    ``memory`` (``"perfect"`` or ``"none"``) is what observations hold under hidden dice counts, see ``state.shows_counts``.
     Raises ``ValueError`` for a table that cannot be.
     """
 
@@ -117,6 +118,7 @@ class Batch:
         dice: Sequence[int] | None = None,
         max_rounds: int | None = None,
         pad_to: Layout | None = None,
+        memory: str = "perfect",
     ) -> None:
         announce_compilation(start_rows)
         self.variant = as_variant(variant)
@@ -127,9 +129,10 @@ class Batch:
         self.start = starting_dice(self.variant, self.num_seats, dice)
         self.layout = table_layout(self.variant, self.num_seats, pad_to)
         self.num_actions = num_actions(self.layout.max_quantity)
+        self.memory = memory
         self.switches = encode_switches(self.variant)
         self.states = new_states(
-            self.variant, self.num_seats, int(self.start.sum()), check_max_rounds(max_rounds), self.num_games
+            self.variant, self.num_seats, int(self.start.sum()), check_max_rounds(max_rounds), self.num_games, memory
         )
         self._legal = legal_bids(self.variant, self.num_seats)
         self._all = np.arange(self.num_games)
@@ -231,7 +234,7 @@ class Batch:
     def observe(
         self, rows: npt.ArrayLike | None = None, *, viewers: npt.ArrayLike | None = None, out: Int8Array | None = None
     ) -> Int8Array:
-        """What each row's viewer sees, int8 ``(num_games, layout.size)``, or one per row of ``rows``.
+        """What each row's viewer knows, int8 ``(num_games, layout.size)``, or one per row of ``rows``.
 
         ``viewers`` is a seat, or a seat per row; by default the seat to act (zeros where the game is over).
         """

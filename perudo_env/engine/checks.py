@@ -13,7 +13,7 @@ from perudo_env.engine.rules import Reason, why_illegal
 from perudo_env.engine.state import NOBODY, STATE, Phase, RoundEnd, copied
 from perudo_env.engine.variant import MAX_FACES, SWITCHES, highest_quantity, switch_values
 
-TABLE = (*SWITCHES, "num_seats", "total_at_start", "max_rounds")
+TABLE = (*SWITCHES, "counts_known", "num_seats", "total_at_start", "max_rounds")
 """The fields that a game never changes."""
 _REPLAYED = ("hands", "bidder", "num_bids", "seat", "phase")
 

@@ -1,7 +1,7 @@
 """The observation of one seat, as 0/1 numbers: its layout, as a named table, and its encoder.
 
 The observation is rotated: relative seat 0 is the viewer, 1 the next seat clockwise. It holds nothing that a player at
-the table does not see. A layout depends on the seats and the highest quantity alone; encoding a small table into the
+the table does not know: by default that is a player who remembers every lost die, and so all dice counts. A layout depends on the seats and the highest quantity alone; encoding a small table into the
 layout of a larger one leaves the rows of absent seats and quantities empty, so one network can play every table.
 """
 
@@ -17,7 +17,7 @@ from perudo_env.engine.actions import FIRST_BID, face_of
 from perudo_env.engine.jit import inlined
 from perudo_env.engine.rules import Record
 from perudo_env.engine.state import NOBODY, Phase
-from perudo_env.engine.variant import MAX_FACES, MAX_STARTING_DICE, SWITCHES, Variant, switch_code, switch_values
+from perudo_env.engine.variant import MAX_FACES, MAX_STARTING_DICE, SWITCHES, Variant, switch_values
 
 
 @dataclass(frozen=True)
@@ -29,7 +29,6 @@ class Block:
     says: str
 
 
-_PUBLIC = switch_code("dice_counts", "public")
 _NUM_VALUES = np.array([len(switch_values(s)) for s in SWITCHES])
 _NUM_SWITCH_BITS = int(_NUM_VALUES.sum())
 # [c, k] 1 where c dice are more than k
@@ -38,7 +37,9 @@ _UNARY = np.tri(MAX_STARTING_DICE + 1, MAX_STARTING_DICE, -1, np.int8)
 LAYOUT: tuple[Block, ...] = (
     Block("hand", (MAX_FACES, MAX_STARTING_DICE), "[f, k] own dice show face f + 1 more than k times"),
     Block(
-        "dice", ("seats", MAX_STARTING_DICE), "[r, k] relative seat r has more than k dice; hidden counts: own row only"
+        "dice",
+        ("seats", MAX_STARTING_DICE),
+        "[r, k] relative seat r has more than k dice; hidden counts without memory: own row only",
     ),
     Block("alive", ("seats",), "relative seat r still has dice"),
     Block("opener", ("seats",), "who opened this round"),
@@ -117,14 +118,14 @@ def relative(seat: int, viewer: int, num_seats: int) -> int:
 
 @inlined
 def encode(s: Record, viewer: int, switches: np.ndarray, seats: int, quantities: int, out: np.ndarray) -> None:
-    """Write what ``viewer`` sees into the int8 row ``out``, by the layout of ``seats`` and ``quantities``.
+    """Write what ``viewer`` knows into the int8 row ``out``, by the layout of ``seats`` and ``quantities``.
 
     ``switches`` is :func:`encode_switches` of its variant. Blocks follow in LAYOUT's order.
     """
     out[:] = 0
     # read once: the compiler cannot know that what is written to out does not change the record
     n, dice, spent, bids, bidders = int(s["num_seats"]), s["dice"], s["palifico_spent"], s["bids"], s["bidders"]
-    num_bids, shows_all = int(s["num_bids"]), s["dice_counts"] == _PUBLIC
+    num_bids, shows_all = int(s["num_bids"]), s["counts_known"]
     for f in range(MAX_FACES):
         held = s["hands"][viewer, f]
         for k in range(MAX_STARTING_DICE):

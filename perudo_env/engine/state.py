@@ -20,6 +20,7 @@ from perudo_env.engine.actions import MAX_BIDS
 from perudo_env.engine.variant import MAX_FACES, MAX_SEATS, SWITCHES, Variant, switch_code
 
 NOBODY = -1
+MEMORIES = ("perfect", "none")
 
 
 class Phase(IntEnum):
@@ -43,6 +44,7 @@ STATE = np.dtype(
         # the variant, a code per switch (variant.switch_code)
         *((switch, np.int8) for switch in SWITCHES),
         # the table
+        ("counts_known", np.int8),  # 1: observations hold the dice counts of all seats (shows_counts)
         ("num_seats", np.int8),  # 2..8
         ("total_at_start", np.int16),  # T0: all dice at the start, 1..48
         ("max_rounds", np.int32),  # the game is cut off after this many rounds; 0: no limit
@@ -79,11 +81,23 @@ STATE = np.dtype(
 )
 
 
+def shows_counts(variant: Variant, memory: str) -> bool:
+    """Whether observations hold the dice counts of all seats: where they are public, and with ``memory="perfect"``.
+
+    Every lost die is public, so who remembers knows all counts although ``dice_counts = hidden``. ``"none"`` leaves them
+    out there, for agents with a memory of their own. Raises ``ValueError`` for any other memory.
+    """
+    if memory not in MEMORIES:
+        raise ValueError(f"memory = {memory!r} is unknown: use one of {', '.join(map(repr, MEMORIES))}")
+    return memory == "perfect" or variant.dice_counts == "public"
+
+
 @cache
-def _blank(variant: Variant, num_seats: int, total_at_start: int, max_rounds: int) -> bytes:
+def _blank(variant: Variant, num_seats: int, total_at_start: int, max_rounds: int, counts_known: bool) -> bytes:
     record = np.zeros(1, STATE)
     for switch in SWITCHES:
         record[switch] = switch_code(switch, getattr(variant, switch))
+    record["counts_known"] = counts_known
     record["num_seats"] = num_seats
     record["total_at_start"] = total_at_start
     record["max_rounds"] = max_rounds
@@ -91,15 +105,21 @@ def _blank(variant: Variant, num_seats: int, total_at_start: int, max_rounds: in
 
 
 def new_states(
-    variant: Variant, num_seats: int, total_at_start: int, max_rounds: int, num_games: int = 1
+    variant: Variant,
+    num_seats: int,
+    total_at_start: int,
+    max_rounds: int,
+    num_games: int = 1,
+    memory: str = "perfect",
 ) -> np.ndarray:
-    """Records of games yet to begin: the switches, the seats, T0 and the limit of rounds are written.
+    """Records of games yet to begin: the switches, the seats, T0, the limit of rounds and what seats remember are written.
 
-    Raises ``ValueError`` for more games than the machine's memory can hold.
+    Raises ``ValueError`` for an unknown ``memory``, and for more games than the machine can hold.
     """
     check_memory(num_games, STATE.itemsize)
+    blank = _blank(variant, num_seats, total_at_start, max_rounds, shows_counts(variant, memory))
     try:
-        return np.frombuffer(bytearray(_blank(variant, num_seats, total_at_start, max_rounds)) * num_games, STATE)
+        return np.frombuffer(bytearray(blank) * num_games, STATE)
     except (MemoryError, OverflowError):
         raise _no_room(num_games, STATE.itemsize, inf) from None
 

@@ -42,6 +42,7 @@ class PerudoAEC(AECEnv):
         reward: str = "zero_sum",
         max_rounds: int | None = None,
         illegal: str = "raise",
+        memory: str = "perfect",
     ) -> None:
         super().__init__()
         self.variant = as_variant(variant)
@@ -51,7 +52,7 @@ class PerudoAEC(AECEnv):
         self.elimination = one_of("elimination", elimination, ELIMINATIONS)
         self.reward = one_of("reward", reward, REWARDS)
         self.illegal = one_of("illegal", illegal, ILLEGAL)
-        self.max_rounds = max_rounds
+        self.max_rounds, self.memory = max_rounds, memory
         self.possible_agents = [f"player_{i}" for i in range(self.num_players)]
         self._seats = {agent: i for i, agent in enumerate(self.possible_agents)}
         self._seed: int | None = None
@@ -82,7 +83,7 @@ class PerudoAEC(AECEnv):
         """Begin a new game; without a seed, the one that follows the last. ``options`` has no meaning here."""
         if seed is None and self._seed is not None:
             seed = int(next_seed(np.uint64(self._seed)))
-        self.game = Game(self.variant, self.num_players, seed, max_rounds=self.max_rounds)
+        self.game = Game(self.variant, self.num_players, seed, max_rounds=self.max_rounds, memory=self.memory)
         self._seed, self._num_actions = self.game.seed, self.game.num_actions
         self.agents = self.possible_agents[:]
         self.rewards = dict.fromkeys(self.agents, 0.0)

@@ -28,6 +28,7 @@ class PerudoEnv(gymnasium.Env[Int8Array, np.int64]):
     which it keeps. An observation is int8 ``(layout.size,)``, its mask stands in ``info["action_mask"]`` and
     :meth:`action_masks`. The episode ends when the learner is out or has won, with reward +1 for the win and
     -1/(n-1) for any other place (or the return of the round in a one-round variant).
+    Under hidden dice counts an observation holds them all (``memory="perfect"``) or the own one (``"none"``).
     An action is an id, a whole number of any kind (an array or tensor of shape ``()`` too). One that is illegal now ends
     the episode with -1, or raises ``IllegalActionError`` with ``illegal="raise"``. What is no id of the action space
     raises it whatever ``illegal`` says, and changes nothing.
@@ -43,20 +44,24 @@ class PerudoEnv(gymnasium.Env[Int8Array, np.int64]):
         max_rounds: int | None = None,
         illegal: str = "terminate",
         render_mode: str | None = None,
+        memory: str = "perfect",
     ) -> None:
         self.variant = as_variant(variant)
         self.num_players = table_size(num_players)
         self.opponents: list[Policy] = list(opponents) or [UniformPolicy()]
-        self.max_rounds = max_rounds
+        self.max_rounds, self.memory = max_rounds, memory
         self.illegal = one_of("illegal", illegal, ILLEGAL)
         self._canvas = Canvas(render_mode, self.metadata)
         self.render_mode = render_mode
-        self.game = Game(self.variant, self.num_players, max_rounds=max_rounds)
+        self.game = self._new_game(None)
         self.learner = 0
         self._drawn: list[Policy] = []
         self._done = True
         self.observation_space = spaces.Box(0, 1, (self.game.layout.size,), np.int8)
         self.action_space = spaces.Discrete(self.game.num_actions)
+
+    def _new_game(self, seed: int | None) -> Game:
+        return Game(self.variant, self.num_players, seed, max_rounds=self.max_rounds, memory=self.memory)
 
     def action_masks(self) -> Int8Array:
         """Which action ids the learner may choose, int8 ``(num_actions,)``; all 0 when it is not to act any more."""
@@ -68,9 +73,7 @@ class PerudoEnv(gymnasium.Env[Int8Array, np.int64]):
         """Deal a game and play up to the learner's first turn."""
         super().reset(seed=seed)
         while True:
-            self.game = Game(
-                self.variant, self.num_players, int(self.np_random.integers(2**63)), max_rounds=self.max_rounds
-            )
+            self.game = self._new_game(int(self.np_random.integers(2**63)))
             self.learner = int(self.np_random.integers(self.num_players))
             self._drawn = [
                 self.opponents[i] for i in self.np_random.integers(len(self.opponents), size=self.num_players)

@@ -1,5 +1,7 @@
 """Many tables in one process, as Gymnasium ``VectorEnv``; both reset a finished table in the same step.
 
+Arguments beside those of their docstrings, ``memory`` too, are those of ``Batch``.
+
 ``SelfPlayVectorEnv`` hands out the acting seat of every table at each step. ``LearnerVectorEnv`` hands out one
 learning seat per table and plays the others by policies.
 """
@@ -40,8 +42,11 @@ class _TableVectorEnv(VectorEnv[Any, Any, Any]):
         dice: Sequence[int] | None,
         max_rounds: int | None,
         pad_to: Layout | None,
+        memory: str,
     ) -> None:
-        self.batch = Batch(variant, num_players, num_envs, dice=dice, max_rounds=max_rounds, pad_to=pad_to)
+        self.batch = Batch(
+            variant, num_players, num_envs, dice=dice, max_rounds=max_rounds, pad_to=pad_to, memory=memory
+        )
         self.num_envs = self.batch.num_games
         # beside the records: the space of observations has four arrays of their shape, and a step shows old and new ones
         check_memory(self.num_envs, 8 * self.batch.layout.size + 4 * self.batch.num_actions)
@@ -92,8 +97,9 @@ class SelfPlayVectorEnv(_TableVectorEnv):
         dice: Sequence[int] | None = None,
         max_rounds: int | None = None,
         pad_to: Layout | None = None,
+        memory: str = "perfect",
     ) -> None:
-        super().__init__(num_envs, variant, num_players, dice, max_rounds, pad_to)
+        super().__init__(num_envs, variant, num_players, dice, max_rounds, pad_to, memory)
 
     def reset(
         self, *, seed: int | None = None, options: dict[str, Any] | None = None
@@ -146,8 +152,9 @@ class LearnerVectorEnv(_TableVectorEnv):
         max_episode_steps: int | None = None,
         illegal: str = "raise",
         render_mode: str | None = None,
+        memory: str = "perfect",
     ) -> None:
-        super().__init__(num_envs, variant, num_players, dice, max_rounds, pad_to)
+        super().__init__(num_envs, variant, num_players, dice, max_rounds, pad_to, memory)
         for name, value, only in (("illegal", illegal, "raise"), ("render_mode", render_mode, None)):
             if value != only:
                 raise ValueError(

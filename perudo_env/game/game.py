@@ -38,7 +38,8 @@ class Game(Position):
     """One game of Perudo at a table of ``num_seats``.
 
     ``seed`` (0 to 2**64 - 1) fixes all dice; None draws one. ``dice`` are unequal starting dice per seat, 0 for a seat
-    that is out. ``max_rounds`` stops the game after so many rounds. Raises ``ValueError`` for a table that cannot be.
+    that is out. ``max_rounds`` stops the game after so many rounds. ``memory`` (``"perfect"`` or ``"none"``) is what
+    observations hold under hidden dice counts, see ``state.shows_counts``. Raises ``ValueError`` for a table that cannot be.
     """
 
     def __init__(
@@ -49,19 +50,20 @@ class Game(Position):
         *,
         dice: Sequence[int] | None = None,
         max_rounds: int | None = None,
+        memory: str = "perfect",
     ) -> None:
         if num_seats is None:
             num_seats = len(dice) if isinstance(dice, Sequence | np.ndarray) else 2
         variant, num_seats = as_variant(variant), table_size(num_seats)
         start = starting_dice(variant, num_seats, dice)
-        self._set_up(variant, num_seats, sum(start.tolist()), max_rounds)
+        self._set_up(variant, num_seats, sum(start.tolist()), max_rounds, memory)
         first_seed = seeds_from(seed, 1)[0]
         start_row(self.states, 0, first_seed, start)
         self._setting = Setting(variant, seed=int(first_seed), max_rounds=max_rounds)
         self._begin_round()
 
-    def _set_up(self, variant: Variant, num_seats: int, total: int, max_rounds: int | None) -> None:
-        Position.__init__(self, variant, num_seats, total, max_rounds)
+    def _set_up(self, variant: Variant, num_seats: int, total: int, max_rounds: int | None, memory: str) -> None:
+        Position.__init__(self, variant, num_seats, total, max_rounds, memory)
         # The history: the record as each round began (after the last one: as it ended), and the (seat, action id) pairs of each.
         self._starts: list[bytes] = []
         self._played: list[list[tuple[int, int]]] = []
@@ -79,6 +81,7 @@ class Game(Position):
         total_at_start: int | None = None,
         palifico_spent: Sequence[int] = (),
         max_rounds: int | None = None,
+        memory: str = "perfect",
     ) -> Game:
         """A position: the faces each seat holds (none: it is out), who opened, and the bids so far.
 
@@ -95,7 +98,7 @@ class Game(Position):
             variant, num_seats, sum(map(len, given)), full if total_at_start is None else total_at_start
         )
         game = cls.__new__(cls)
-        game._set_up(variant, num_seats, total, max_rounds)
+        game._set_up(variant, num_seats, total, max_rounds, memory)
         first_seed = seeds_from(seed, 1)[0]
         game._setting = Setting(
             variant, position=True, seed=int(first_seed), spent=tuple(palifico_spent), max_rounds=max_rounds,
@@ -306,7 +309,11 @@ class Game(Position):
     # ------------------------------------------------------------------------------------------ seen from outside
 
     def infostate_key(self, seat: int) -> str:
-        """All that ``seat`` has seen since the start, forgetting nothing; equal keys are the same information state."""
+        """All that ``seat`` has seen since the start, forgetting nothing; equal keys are the same information state.
+
+        Every lost die was seen, so it holds all dice counts, whatever the variant hides and ``memory`` leaves out of
+        observations: where keys are equal, observations are.
+        """
         seat = self._check_seat(seat)
         *past, now = self._rounds()
         if not self.is_over:

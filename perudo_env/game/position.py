@@ -22,7 +22,7 @@ from perudo_env.game.events import Hands, faces
 
 @dataclass(frozen=True)
 class View:
-    """What one seat may see, in words: the same facts as its observation."""
+    """What one seat sees on the table, in words: by the variant alone, whatever observations remember."""
 
     viewer: int
     variant: Variant
@@ -42,10 +42,12 @@ class View:
 class Position:
     """What is the case at a table of ``num_seats``: ``states`` holds its one record, of dtype ``STATE``."""
 
-    def __init__(self, variant: Variant, num_seats: int, total: int, max_rounds: int | None) -> None:
+    def __init__(
+        self, variant: Variant, num_seats: int, total: int, max_rounds: int | None, memory: str = "perfect"
+    ) -> None:
         announce_compilation(start_row)
-        self.variant, self.num_seats = variant, num_seats
-        self.states = new_states(variant, num_seats, total, check_max_rounds(max_rounds))
+        self.variant, self.num_seats, self.memory = variant, num_seats, memory
+        self.states = new_states(variant, num_seats, total, check_max_rounds(max_rounds), memory=memory)
         self.layout = layout(num_seats, variant.max_quantity(num_seats))
         self.num_actions = num_actions(self.layout.max_quantity)
         self._switches = encode_switches(variant)
@@ -152,7 +154,7 @@ class Position:
         return tuple(ACTIONS[a] for a in np.flatnonzero(self.action_mask()))
 
     def view(self, seat: int) -> View:
-        """What ``seat`` may see, in words."""
+        """What ``seat`` sees on the table, in words; where dice counts are hidden it does not tell them."""
         seat = self._check_seat(seat)
         hidden = self.variant.dice_counts == "hidden"
         return View(
@@ -164,7 +166,10 @@ class Position:
         )  # fmt: skip
 
     def observation(self, seat: int) -> Int8Array:
-        """What ``seat`` may see, as 0/1 numbers, int8 ``(layout.size,)``; see ``observation.LAYOUT``."""
+        """What ``seat`` knows of this round, as 0/1 numbers, int8 ``(layout.size,)``; see ``observation.LAYOUT``.
+
+        With ``memory="perfect"`` it holds all dice counts, under ``dice_counts = hidden`` as well.
+        """
         out = np.empty(self.layout.size, np.int8)
         observe_row(
             self.states, 0, self._check_seat(seat), self._switches, self.num_seats, self.layout.max_quantity, out

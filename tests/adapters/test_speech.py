@@ -1,4 +1,4 @@
-"""What a speaker may say, and how it is understood."""
+"""A speaker's words, and how they are understood."""
 
 from __future__ import annotations
 

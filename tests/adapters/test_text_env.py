@@ -88,6 +88,24 @@ def test_prompt_does_not_depend_on_dice_that_the_seat_does_not_see(variant):
     assert told > 0
 
 
+def test_hidden_counts_are_to_be_remembered_from_the_rounds_told_and_not_shown():
+    """What may be counted is who lost a die; the table itself, and the sentences, hide how many are left."""
+    few, many = (
+        Game.from_hands("box", [[2, 2, 3], *rest], seed=1) for rest in ([[4, 4], [5]], [[4, 4, 6, 6], [5] * 5])
+    )
+    assert prompt(few, "") == prompt(many, "")
+    env = TextEnv("box")
+    env.reset(num_players=3, seed=2)
+    loser = env.game.opener
+    for said in ("15x6", "dudo"):
+        env.step(said)
+    assert env.game.dice[loser] == 4
+    _, told = env.get_observation()
+    assert f"seat {loser} loses a die." in told
+    assert "4 left" not in told
+    assert "4 dice" not in told
+
+
 def test_past_rounds_show_all_dice_once_revealed():
     game = Game("classic", 3, seed=1)
     hands = [game.hand(seat) for seat in range(3)]

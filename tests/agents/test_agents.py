@@ -11,6 +11,7 @@ import agents
 import perudo_env as pe
 from agents.core.reading import TAIL, read_all
 from agents.core.seated import sight
+from agents.learned import features
 from agents.scripted.beliefs import believe
 from agents.scripted.inference import InferencePolicy
 from perudo_env.engine.actions import CALZA, DUDO, PASS
@@ -26,6 +27,10 @@ TABLES = [
     "evening:starting_dice=6",
     "pascal:num_faces=2",
 ]
+
+
+NAMED = (*agents.BASELINES, *agents.HELD_OUT)
+SENSIBLE = NAMED[1:]  # all but uniform
 
 
 def positions(variant, num_seats, num_games=12, steps=30, pad_to=None):
@@ -48,7 +53,7 @@ def check(policy, observations, masks):
     assert (probs[np.arange(len(actions)), actions] > 0).all()
 
 
-@pytest.mark.parametrize("name", agents.BASELINES)
+@pytest.mark.parametrize("name", NAMED)
 @pytest.mark.parametrize("variant", TABLES)
 def test_every_agent_answers_every_reachable_position(name, variant):
     for num_seats in range(2, 9):
@@ -56,6 +61,33 @@ def test_every_agent_answers_every_reachable_position(name, variant):
         for observations, masks in positions(variant, num_seats, num_games=8, steps=20):
             if len(masks):
                 check(policy, observations, masks)
+
+
+def test_a_mixture_is_the_weighted_mean_of_its_agents():
+    mixed = agents.make("mix:odds=.25,uniform=.75", "classic", 3)
+    parts = [agents.make(name, "classic", 3) for name in ("odds", "uniform")]
+    for observations, masks in positions("classic", 3, steps=5):
+        check(mixed, observations, masks)
+        one, other = (policy.probs(observations, masks) for policy in parts)
+        assert mixed.probs(observations, masks) == pytest.approx(0.25 * one + 0.75 * other)
+
+
+def test_a_mixture_of_folders_is_the_same_from_anywhere(tmp_path, monkeypatch):
+    shutil.copytree(agents.CHECKPOINTS / "exact", tmp_path / "mine", ignore=shutil.ignore_patterns("*.npz"))
+    monkeypatch.chdir(tmp_path)
+    assert agents.anywhere("mix:./mine=.5,odds=.5") == f"mix:{tmp_path / 'mine'}=0.5,odds=0.5"
+
+
+@pytest.mark.parametrize(
+    ("name", "said"),
+    [
+        ("mix:", "is no part"), ("mix:odds", "is no part"), ("mix:odds=.5,odds=.5", "each agent once"), ("mix:odds=.5,uniform=.4", "sum to 0.9"),
+        ("mix:odds=1.5", "is no part"), ("mix:odds=nan", "is no part"), ("mix:odds=.5,oddz=.5", "did you mean 'odds'"),
+    ],
+)  # fmt: skip
+def test_a_mixture_that_is_none_is_refused(name, said):
+    with pytest.raises(ValueError, match=said):
+        agents.make(name, "classic", 2)
 
 
 CORNERS = [
@@ -72,14 +104,14 @@ CORNERS = [
 ]
 
 
-@pytest.mark.parametrize("name", agents.BASELINES)
+@pytest.mark.parametrize("name", NAMED)
 @pytest.mark.parametrize("game", CORNERS, ids=lambda g: g.position.replace("\n", " ")[:60])
 def test_corner_positions(name, game):
     policy = agents.make(name, game.variant, game.num_seats)
     check(policy, game.observation(game.seat)[None], game.action_mask()[None])
 
 
-@pytest.mark.parametrize("name", agents.BASELINES)
+@pytest.mark.parametrize("name", NAMED)
 @pytest.mark.parametrize("variant", ["classic", "box", "evening", "box:calza=anyone"])
 def test_padded_observations_give_the_same_probabilities(name, variant):
     for num_seats in (2, 5):
@@ -103,7 +135,7 @@ def test_learned_agents_are_made_for_a_larger_layout():
         assert (probs[far[1] == 0] == 0).all()
 
 
-@pytest.mark.parametrize("name", agents.BASELINES)
+@pytest.mark.parametrize("name", NAMED)
 def test_act_draws_from_probs(name):
     game = pe.Game.from_hands("classic", [[2, 2, 3], [4, 4, 5], [6, 6, 6]], opener=0, bids=["2x2"])
     seen, mask = game.observation(1)[None], game.action_mask()[None]
@@ -122,7 +154,7 @@ def probs_of(name, game):
     )[0]
 
 
-@pytest.mark.parametrize("name", ["odds", "threshold", "bluffer", "inference"])
+@pytest.mark.parametrize("name", SENSIBLE)
 def test_what_cannot_be_true_is_doubted_and_what_must_be_is_not(name):
     impossible = pe.Game.from_hands("classic", [[2, 2], [3, 3]], opener=0, bids=["5x6"])
     assert probs_of(name, impossible)[DUDO] > 0.95
@@ -130,7 +162,7 @@ def test_what_cannot_be_true_is_doubted_and_what_must_be_is_not(name):
     assert probs_of(name, certain)[DUDO] < 0.05
 
 
-@pytest.mark.parametrize("name", ["odds", "threshold", "bluffer", "inference"])
+@pytest.mark.parametrize("name", SENSIBLE)
 def test_a_window_is_passed_unless_calza_is_likely(name):
     variant = pe.variant("box", calza="anyone", dice_counts="public")
     far = pe.Game.from_hands(variant, [[2, 2, 2], [3, 3], [4]], opener=0, bids=["1x3"])
@@ -162,12 +194,38 @@ def test_hand_chances_sum_to_one():
             assert (HANDS[rows].sum(axis=1) == dice).all()
 
 
-def test_a_hidden_count_never_reaches_an_agent():
-    """Two tables that differ only in a hidden count get the same answer."""
-    few = pe.Game.from_hands("box", [[2, 2, 3], [4, 4], [5]], opener=0)
-    many = pe.Game.from_hands("box", [[2, 2, 3], [4, 4, 6, 6], [5, 5, 5]], opener=0)
-    for name in agents.BASELINES:
-        assert (probs_of(name, few) == probs_of(name, many)).all()
+def test_a_hidden_count_never_reaches_an_agent_without_memory():
+    """Two tables that differ only in a hidden count get the same answer, wherever the memory is taken away."""
+    few, many = [[2, 2, 3], [4, 4], [5]], [[2, 2, 3], [4, 4, 6, 6], [5, 5, 5]]
+    for name in NAMED:
+        blind = [probs_of(name, pe.Game.from_hands("box", hands, memory="none")) for hands in (few, many)]
+        assert (blind[0] == blind[1]).all()
+        shown = [pe.Game.from_hands("box", hands) for hands in (few, many)]
+        for game in shown:
+            policy = agents.make(name, "box", 3, memory="none")
+            assert (policy.probs(game.observation(0)[None], game.action_mask()[None])[0] == blind[0]).all()
+
+
+def test_an_agent_with_memory_knows_hidden_counts():
+    """It plays as under public counts."""
+    hands = [[2, 2, 3], [4, 4, 6, 6], [5, 5, 5, 5, 5]]
+    few, public = [[2, 2, 3], [4], [5]], pe.variant("box", dice_counts="public")
+    for name in ("odds", "threshold", "inference", "bluffer"):
+        known = probs_of(name, pe.Game.from_hands("box", hands, bids=["3x6"], opener=2))
+        assert (known == probs_of(name, pe.Game.from_hands(public, hands, bids=["3x6"], opener=2))).all()
+        assert (known != probs_of(name, pe.Game.from_hands("box", few, bids=["3x6"], opener=2))).any()
+
+
+def test_to_a_network_remembered_counts_are_public_counts():
+    hands = [[2, 2, 3], [4, 4, 6, 6], [5]]
+    inputs = []
+    for counts in ("hidden", "public"):
+        game = pe.Game.from_hands(pe.variant("box", dice_counts=counts), hands, bids=["2x6"], opener=2)
+        rows = game.observation(0)[None], game.action_mask()[None]
+        inputs.append(features.encode(*rows, sight(game.variant, 3)).inputs)
+    assert (inputs[0] == inputs[1]).all()
+    blind = pe.Game.from_hands("box", hands, bids=["2x6"], opener=2, memory="none").observation(0)[None]
+    assert (features.encode(blind, rows[1], sight(pe.variant("box"), 3)).inputs != inputs[0]).any()
 
 
 # ---------------------------------------------------------------------------------------------- the registry
@@ -198,7 +256,7 @@ def no_policy(variant, num_seats):
 
 
 def test_make_takes_names_folders_and_factories(tmp_path, monkeypatch):
-    for name in agents.BASELINES:
+    for name in NAMED:
         assert isinstance(agents.make(name, "classic", 4), pe.Policy)
     assert isinstance(agents.make(f"{__name__}:always", "classic", 4), Always)
     for name in ("perudo_env.policy:UniformPolicy", "agents.scripted.odds:OddsPolicy"):

@@ -18,7 +18,8 @@ import perudo_env as pe
 from agents.core import checkpoint
 from agents.core.seated import sight
 from agents.learned import features
-from agents.learned.neural import RelativePolicy, load_policy, save_policy
+from agents.learned.neural import MLPPolicy, RelativePolicy, input_size, load_policy, save_policy
+from perudo_env.engine.observation import layout
 from train.core.run import provenance
 from train.core.state import module_arrays
 from train.selfplay.networks import MLP, log_probs, log_sizes
@@ -100,6 +101,25 @@ def test_a_specialist_inside_plays_its_tables_alone(tmp_path: Path) -> None:
     (folder / "four" / "policy.json").write_text("{}")
     with pytest.raises(ValueError, match="four has variants None"):
         agents.load(folder, CLASSIC, 4)
+
+
+def test_a_network_of_observations_that_is_older_than_memory_is_shown_what_it_was_trained_on(tmp_path: Path) -> None:
+    """Its weights for the others' hidden dice were never trained; networks of relative inputs read every count."""
+    lay, seats = layout(3, BOX.max_quantity(3)), 3
+    torch.manual_seed(0)
+    arrays = module_arrays(MLP(input_size(lay), [8], 3 + 6 * lay.max_quantity))
+    save_policy(tmp_path, arrays, BOX, seats, {}, "# card\n")
+    known, blind = (pe.Batch(BOX, seats, 64, seed=5, memory=m) for m in ("perfect", "none"))
+    for batch in (known, blind):
+        batch.play_random(2)
+    rows, masks = np.flatnonzero(~known.is_over), known.masks()
+    now, assumed = (MLPPolicy(arrays, BOX, seats).probs(b.observe(rows), masks[rows]) for b in (known, blind))
+    assert (now != assumed).any()
+    assert (load_policy(tmp_path, BOX, seats).probs(known.observe(rows), masks[rows]) == now).all()
+    about = json.loads((tmp_path / "policy.json").read_text(encoding="utf-8"))
+    assert about.pop("memory") == "perfect"
+    (tmp_path / "policy.json").write_text(json.dumps(about), encoding="utf-8")
+    assert (load_policy(tmp_path, BOX, seats).probs(known.observe(rows), masks[rows]) == assumed).all()
 
 
 def test_the_folder_says_how_it_was_made(tmp_path: Path) -> None:

@@ -18,7 +18,7 @@ from perudo_env.engine.variant import Variant, parse_variant
 from perudo_env.policy import Int8Array, Policy, SampledPolicy
 from tests.evaluate.test_local_best_response import Telling, likelihood_of
 from tests.helpers import PRESETS, play_out, random_dice, random_variant
-from train.evaluate.standings import share_against
+from train.evaluate.tournament.standings import share_against
 
 QUICK = Thought(tried=4, samples=4)
 SLIP = 0.1
@@ -132,8 +132,6 @@ def test_a_move_takes_no_more_than_so_many_questions(under: Policy) -> None:
 @pytest.mark.parametrize("preset", [*PRESETS, "classic:calza=anyone"])
 def test_probabilities_are_legal_and_the_same_whoever_else_asks(preset: str) -> None:
     variant = parse_variant(preset)
-    if variant.dice_counts == "hidden":
-        variant = pe.variant(variant, dice_counts="public")
     for seats in (2, 3):
         rows = positions(3, variant, seats)
         seen, masks = np.stack([g.observation(g.seat) for g in rows]), np.stack([g.action_mask() for g in rows])
@@ -149,8 +147,8 @@ def test_probabilities_are_legal_and_the_same_whoever_else_asks(preset: str) -> 
         ).all()
 
 
-def test_where_dice_are_hidden_the_agent_under_it_plays() -> None:
-    game, under = pe.Game("box", 3, seed=1), agents.make("inference", "box", 3)
+def test_where_counts_are_not_known_the_agent_under_it_plays() -> None:
+    game, under = pe.Game("box", 3, seed=1, memory="none"), agents.make("inference", "box", 3)
     rows = game.observation(game.seat)[None], game.action_mask()[None]
     assert (agents.make("search:inference", "box", 3).probs(*rows) == under.probs(*rows)).all()
 

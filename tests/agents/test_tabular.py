@@ -8,7 +8,9 @@ from zipfile import ZIP_DEFLATED, ZIP_LZMA, ZipFile
 import numpy as np
 import pytest
 
+import agents
 import perudo_env as pe
+from agents.core.forgetful import Forgetful
 from agents.tabular.policy import EXACT, RoundTable, TabularPolicy, load_policy, load_tables
 from agents.tabular.public_tree import PublicTree
 from perudo_env.engine.observation import layout
@@ -116,7 +118,7 @@ def test_other_positions_are_the_fallback_s() -> None:
         pe.Game("classic", 2, seed=0),  # ten dice
         pe.Game("classic", 3, dice=(1, 1, 1), seed=0),  # three living seats
         pe.Game("joker", 2, dice=(1, 1), seed=0),  # other rules
-        pe.Game.from_hands("box", [[2], [3]]),  # hidden counts: 1 v 1 or 1 v 2
+        pe.Game.from_hands("box", [[2], [3]], memory="none"),  # 1 v 1 or 1 v 2
     ):
         fallback = Marked()
         policy = TabularPolicy([*classic, *box], game.variant, game.num_seats, fallback)
@@ -134,10 +136,25 @@ def test_of_two_seats_it_does_not_matter_who_may_call_calza() -> None:
     assert not off.tables
 
 
-def test_where_counts_are_hidden_the_only_fitting_table_plays() -> None:
+def test_without_memory_the_only_fitting_table_plays() -> None:
     v = pe.variant("box")
     solution = solve_round(v, (1, 1), seconds=300, target=1e-2)
-    assert nash_conv(solution.policy, v, (1, 1)).nash_conv == pytest.approx(solution.nash_conv, abs=1e-9)
+    blind = Forgetful(solution.policy, v, 2)
+    assert nash_conv(blind, v, (1, 1)).nash_conv == pytest.approx(solution.nash_conv, abs=1e-9)
+
+
+@pytest.mark.parametrize("dice", [(1, 1), (2, 1), (1, 2)])
+def test_hidden_counts_that_are_remembered_find_their_table(dice: tuple[int, int]) -> None:
+    """The tables were made for counts that are seen; without memory the same agents concede more than 1 of 2."""
+    for name in ("exact", "duel"):
+        assert nash_conv(agents.make(name, "box", 2), "box", dice).nash_conv <= 0.0012
+        assert nash_conv(agents.make(name, "box", 2, memory="none"), "box", dice).nash_conv > 1
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("dice", [(2, 2), (3, 1), (1, 3)])
+def test_and_at_four_dice(dice: tuple[int, int]) -> None:
+    assert nash_conv(agents.make("duel", "box", 2), "box", dice, max_states=10**8).nash_conv <= 0.005
 
 
 def test_a_table_survives_its_file(tmp_path: Path) -> None:

@@ -10,21 +10,21 @@ import pytest
 
 from tests.helpers import train
 from train.core.config import Section, describe, load_config, options_of, read_yaml
-from train.evaluate import tournament as league
 from train.evaluate import training
 from train.evaluate.exploiter import Exploiter
+from train.evaluate.tournament import schedule
 from train.research import compare, deep_cfr, nfsp
 from train.selfplay import distil, options, sb3
 
 CONFIGS = Path(__file__).parents[2] / "configs"
 KINDS: dict[str, type[Section]] = {
-    "quickstart": sb3.Quickstart, "nfsp": nfsp.Config, "deep_cfr": deep_cfr.Config, "duel-distill": distil.Config,
-    "compare": compare.Config, "tournament": league.League,
+    "quickstart": sb3.Quickstart, "nfsp": nfsp.NFSPConfig, "deep_cfr": deep_cfr.DeepCFRConfig, "duel-distill": distil.Config,
+    "compare": compare.CompareConfig, "tournament": schedule.TournamentConfig,
 }  # fmt: skip
 NESTED = "[" * 5000
 
 BAD = {
-    "mmd": {
+    "ppo": {
         "learn.kl=[": "cannot be read as YAML",
         "learn.kl=*x": "aliases",
         "learn.kl=&x 1": "aliases",
@@ -36,6 +36,10 @@ BAD = {
         "learn.kl=\0": "cannot be read as YAML",
         "learn.epochs=2024-13-45": "month",
         "learn.epochs=yes": "in YAML",
+        "learn.kl=0.3": "a magnet needs a weight above 0, and a weight a magnet",
+        "learn.magnet=average": "a magnet needs a weight above 0",
+        "learn.magnet=mean": "'none', 'last', 'average' or 'reference'",
+        "learn.uniform=0.1": "only action_values weigh what the policy did not choose",
         "tables=[{variants: [classic], seats: [2], calza: [off]}]": "need quotes",
         "tables=[{variants: [classic], seats: [2], set: 3}]": "unknown key 'tables.0.set' (did you mean 'seats'?)",
         "evaluation.rounds=[{variant: classic, die: [1, 1]}]": "unknown key 'evaluation.rounds.0.die'",
@@ -71,7 +75,7 @@ BAD = {
     "nfsp": {"learn.hidden=[-3]": "learn.hidden.0", "round.dice=[1]": "round.dice = [1]", "learn.epsilon=.nan": "finite"},
     "deep_cfr": {"learn.walks=-1": "learn.walks = -1", "round.dice=[0, 1]": "round.dice.0 = 0"},
     "duel-distill": {"tables=[]": "tables = []", "run.device=x": "'x' is not on this machine"},
-    "compare": {"rounds=[]": "rounds = []", "seeds=[-1]": "seeds.0 = -1", "variant=x": "unknown variant", "rounds=[[1]]": "rounds.0 = [1]"},
+    "compare": {"rounds=[]": "rounds = []", "seeds=[-1]": "seeds.0 = -1", "cpu_minutes=[0]": "cpu_minutes.0 = 0", "rounds=[{variant: x, dice: [1, 1]}]": "unknown variant"},
     "tournament": {"seats=[1]": "seats.0 = 1", "variants=[x]": "unknown variant", "games=true": "games = True"},
 }  # fmt: skip
 
@@ -109,7 +113,7 @@ def test_every_option_has_its_line_and_its_default() -> None:
         for key, default, line in options_of(kind):
             assert line, f"{kind.__module__}: {key} is told nowhere"
             # a section is what its keys make it; tables and rounds to measure at are named whole
-            assert default is not ... or "." not in key or key.startswith("evaluation."), key
+            assert default is not ... or "." not in key or key.startswith(("evaluation.", "rounds.")), key
         for section in vars(kind()).values():
             if isinstance(section, Section):
                 assert section == type(section)(), "a section given in part has the defaults of one not given"
@@ -136,20 +140,20 @@ def test_every_wrong_file_is_told_in_a_line(tmp_path: Path) -> None:
         (b"play: 1\nplay: 2", "'play' is there twice (line 2)"), (b"a: !!python/object:os.system x", "tags"), (b"a:\n  b: [1,\n", "(line"),
     ):  # fmt: skip
         path.write_bytes(content)
-        said = refusal("mmd", path)
+        said = refusal("ppo", path)
         assert says in said
         assert said.startswith(str(path))
-    assert "more than" in refusal("mmd", Path("/dev/zero"))
+    assert "more than" in refusal("ppo", Path("/dev/zero"))
 
 
 def test_what_is_right_stays_right() -> None:
     config = load_config(
-        options.Config, CONFIGS / "mmd.yaml",
-        ("learn.hidden=[]", "learn.kl=1e-3", "tables=[{variants: ['box:calza=anyone'], seats: [2], dice: [1, 5], calza: ['off']}]", "run.seed=0"),
+        options.Config, CONFIGS / "ppo.yaml",
+        ("learn.hidden=[]", "learn.kl=1e-3", "learn.magnet=last", "tables=[{variants: ['box:calza=anyone'], seats: [2], dice: [1, 5], calza: ['off']}]", "run.seed=0"),
     )  # fmt: skip
     assert config.learn.kl == 1e-3
     assert [str(v) for v, _ in options.kinds_of(config.tables)] == ["box"]
-    assert load_config(deep_cfr.Config, CONFIGS / "deep_cfr.yaml", ("learn.afresh=yes",)).learn.afresh is True
+    assert load_config(deep_cfr.DeepCFRConfig, CONFIGS / "deep_cfr.yaml", ("learn.afresh=yes",)).learn.afresh is True
 
 
 def test_a_smoke_run_leaves_what_its_user_gave(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -159,7 +163,7 @@ def test_a_smoke_run_leaves_what_its_user_gave(tmp_path: Path, monkeypatch: pyte
     ):  # fmt: skip
         monkeypatch.setattr(module, function, lambda config, *_: found.append(config) or {})
     for command, name, override in (
-        ("ppo", "mmd", "play.tables=96"), ("nfsp", "nfsp", "learn.tables=96"), ("deep-cfr", "deep_cfr", "learn.walks=96"),
+        ("ppo", "ppo", "play.tables=96"), ("nfsp", "nfsp", "learn.tables=96"), ("deep-cfr", "deep_cfr", "learn.walks=96"),
         ("distil", "duel-distill", "play.tables=96"), ("sb3", "quickstart", "ppo.num_envs=96"),
     ):  # fmt: skip
         assert train(command, CONFIGS / f"{name}.yaml", override, out=tmp_path / name, smoke=True) == 0
@@ -169,7 +173,7 @@ def test_a_smoke_run_leaves_what_its_user_gave(tmp_path: Path, monkeypatch: pyte
     monkeypatch.setattr(compare, "compare", lambda config, *_: found.append(config) or 1 / 0)
     with pytest.raises(ZeroDivisionError):
         train("compare", CONFIGS / "compare.yaml", "seeds=[5, 6]", out=tmp_path, smoke=True)
-    assert (found[-1].seeds, found[-1].points) == ((5, 6), 1)
+    assert (found[-1].seeds, found[-1].points) == ((5, 6), 2)
 
 
 def test_an_exploiter_does_not_overrule_its_settings() -> None:

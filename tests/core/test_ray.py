@@ -12,14 +12,14 @@ ray = pytest.importorskip("ray", reason="pip install -e .[ray]")
 
 from ray.cluster_utils import Cluster  # noqa: E402 - only where Ray is
 
-from tests.evaluate.test_league import config, play, rows  # noqa: E402
+from tests.evaluate.test_tournament import config, play, rows  # noqa: E402
 from tests.selfplay.test_rollouts import figures, same, tiny  # noqa: E402
 from train.__main__ import main as command  # noqa: E402
 from train.core.backends import BackendError, Local  # noqa: E402
 from train.core.config import load_config  # noqa: E402
 from train.core.ray_backend import Ray  # noqa: E402
-from train.evaluate import tournament as league  # noqa: E402
-from train.evaluate.results import ResultsFile  # noqa: E402
+from train.evaluate.tournament import schedule  # noqa: E402
+from train.evaluate.tournament.results import ResultsFile  # noqa: E402
 from train.report.tournament import hold  # noqa: E402
 
 pytestmark = pytest.mark.xdist_group("ray")  # one cluster for all
@@ -69,8 +69,7 @@ def test_the_arena_gives_the_figures_of_one_process(cluster, tmp_path):
     for name, more in (("local", []), ("ray", ["--backend", "ray", "--address", cluster.address])):
         out = ["--out", str(tmp_path / name), "--records", str(tmp_path / f"{name}.jsonl")]
         assert command(["arena", *words, *out, *more]) == 0
-    for name in ("standings.csv", "pairs.csv", "rest.csv"):
-        assert (tmp_path / "local" / name).read_bytes() == (tmp_path / "ray" / name).read_bytes()
+    assert (tmp_path / "local" / "results.csv").read_bytes() == (tmp_path / "ray" / "results.csv").read_bytes()
     assert (tmp_path / "local.jsonl").read_bytes() == (tmp_path / "ray.jsonl").read_bytes()
     from tests.core.test_ray import refuse  # by the name that the workers find it under
 
@@ -109,13 +108,13 @@ def warm(cluster, node, function=time.sleep, tasks=(0.2,) * 4):
 
 def test_a_tournament_loses_a_node_and_goes_on_with_the_rest(cluster, tmp_path):
     """Begun on two nodes of which one goes, stopped, and finished on one: the results of one process."""
-    chosen = load_config(league.League, config(tmp_path, games=60))
+    chosen = load_config(schedule.TournamentConfig, config(tmp_path, games=60))
     node = cluster.add_node(**NODE)
-    second = warm(cluster, node, league.play_task, chosen.tasks(chosen.cells()[0])[:4])
+    second = warm(cluster, node, schedule.play_task, chosen.tasks(chosen.cells()[0])[:4])
     with pytest.raises(BackendError, match="stopped"):
         hold(chosen, tmp_path / "ray", Losing(cluster, node, stop_after=3), Console())
     kept = rows(tmp_path / "ray")
-    with ResultsFile(tmp_path / "ray" / league.RESULTS) as results:
+    with ResultsFile(tmp_path / "ray" / schedule.RESULTS) as results:
         workers = results.workers()
     assert len(workers) == 2, "work lands on both nodes"
     assert second in workers

@@ -13,10 +13,11 @@ from rich.console import Console
 
 from tests.helpers import train
 from train.core.config import Section, load_config
+from train.core.curve import read_curve
 from train.core.loop import STATE, DivergenceError, Figures, Loop
+from train.core.measured import Measured, exact
 from train.core.run import open_run, read_csv
 from train.core.state import Arrays
-from train.report.curves import read_curves
 from train.research import nfsp
 
 CONFIGS = Path(__file__).parents[2] / "configs"
@@ -60,8 +61,11 @@ class Walk:
 
 def loop(folder: Path, total: int, lost: Mapping[int, str] | None = None, judged: str = "score") -> Loop:
     """A loop that judges every 20 decisions and saves at every step."""
-    judge = lambda: {f"{judged}/odds": 0.5, f"{judged}/odds/low": 0.25, f"{judged}/odds/high": 0.75}  # noqa: E731
-    return Loop(Walk(lost), folder, total, judge, 20, 0, Console(quiet=True))
+    found = [
+        Measured(judged, 0.5, 0.25, 0.75, "classic, 2 seats", against="odds"),
+        exact("nash_conv", 0.5, "classic 1v1"),
+    ]
+    return Loop(Walk(lost), folder, total, lambda: found, 20, 0, Console(quiet=True))
 
 
 def contents(folder: Path) -> dict[str, bytes]:
@@ -155,16 +159,20 @@ def test_a_table_cut_anywhere_is_refused_and_all_kept_or_gone_on_with(tmp_path: 
             assert "\n" not in str(caught.value)
             assert contents(folder) == before
     (folder / "curve.csv").unlink()
-    assert loop(folder, 30).run()["score/odds"] == 0.5, "a run that was over is judged anew"
+    assert loop(folder, 30).run()[0].value == 0.5, "a run that was over is judged anew"
 
 
 def test_a_report_reads_what_is_whole_and_names_what_is_no_table(tmp_path: Path) -> None:
     loop(tmp_path, 40, judged="win_share").run()
-    assert len(read_curves(tmp_path)["win_share/odds"].values) == 2
+    curve = read_curve(tmp_path / "curve.csv")
+    assert [(decisions, m.name, m.value, m.against) for decisions, m in curve[:2]] == [
+        (20, "win_share", 0.5, "odds"), (20, "nash_conv", 0.5, ""),
+    ]  # fmt: skip
+    assert len(curve) == 4
     for content in (b"x" * 200_000, b"\xff"):
         (tmp_path / "curve.csv").write_bytes(content)
         with pytest.raises(ValueError, match=r"curve\.csv cannot be read as CSV"):
-            read_curves(tmp_path)
+            read_curve(tmp_path / "curve.csv")
 
 
 # ---------------------------------------------------------------------------------------------- divergence
@@ -196,10 +204,13 @@ def test_divergence_stops_a_run_and_is_never_saved(tmp_path: Path) -> None:
 def test_a_trainer_that_diverges_says_so_and_leaves_no_checkpoint(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
+    wild = "learn.learning_rate=1e12", "learn.final_learning_rate=1e12"
+    actions = "learn.critic=action_values", "learn.magnet=average", "learn.kl=0.3"
     for command, name, rates in (
-        ("ppo", "mmd", ("learn.learning_rate=1e12", "learn.final_learning_rate=1e12")), ("sb3", "quickstart", ("ppo.learning_rate=1e12",)),
+        ("ppo", "ppo", wild), ("ppo", "ppo", (*wild, *actions)), ("sb3", "quickstart", ("ppo.learning_rate=1e12",)),
+        ("distil", "duel-distill", (*wild, "teacher.agent=odds", "evaluation.rounds=[]")),
     ):  # fmt: skip
-        out = tmp_path / name
+        out = tmp_path / f"{name}-{len(rates)}"
         assert train(command, CONFIGS / f"{name}.yaml", *rates, out=out, smoke=True) == 2
         said = capsys.readouterr().err
         assert said.count("\n") == 1
@@ -216,9 +227,9 @@ def test_what_would_fail_late_fails_at_once_and_leaves_no_folder(
 ) -> None:
     start = "run.start_from=nowhere.safetensors"
     for command, name, override, says in (
-        ("ppo", "mmd", "evaluation.baselines=[oddz]", "did you mean 'odds'"),
-        ("ppo", "mmd", "evaluation.rounds=[{variant: classic, dice: [5, 5]}]", "information states"),
-        ("ppo", "mmd", start, "nowhere.safetensors is not the state of a run"),
+        ("ppo", "ppo", "evaluation.baselines=[oddz]", "did you mean 'odds'"),
+        ("ppo", "ppo", "evaluation.rounds=[{variant: classic, dice: [5, 5]}]", "information states"),
+        ("ppo", "ppo", start, "nowhere.safetensors is not the state of a run"),
         ("nfsp", "nfsp", "round.variant=classic", "no single round that seat 0 opens"),
         ("sb3", "quickstart", "evaluation.baselines=[oddz]", "did you mean 'odds'"),
         ("sb3", "quickstart", "pool.scripted=[oddz]", "did you mean 'odds'"),
@@ -227,11 +238,11 @@ def test_what_would_fail_late_fails_at_once_and_leaves_no_folder(
         assert says in capsys.readouterr().err
         assert not (tmp_path / "run").exists()
     assert (
-        train("ppo", CONFIGS / "mmd.yaml", "pool.scripted=[oddz]", "pool.share=0.5", out=tmp_path / "run", smoke=True)
+        train("ppo", CONFIGS / "ppo.yaml", "pool.scripted=[oddz]", "pool.share=0.5", out=tmp_path / "run", smoke=True)
         == 2
     )
     (tmp_path / "mine").mkdir()
-    assert train("ppo", CONFIGS / "mmd.yaml", start, out=tmp_path / "mine", smoke=True) == 2
+    assert train("ppo", CONFIGS / "ppo.yaml", start, out=tmp_path / "mine", smoke=True) == 2
     assert (tmp_path / "mine").exists(), "a folder that was there before"
 
 
@@ -239,10 +250,15 @@ def test_the_comparison_reads_all_configurations_before_it_begins(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     for override, says in (
-        ("overrides={deep_cfr: [learn.walk=3]}", "learn.walk"), ("rounds=[[1, 1], [5, 5]]", "5 is not a number of dice"),
-        (f"table='{tmp_path}'", "cannot be written"), ("variant=classic", "no single round"),
+        ("overrides={deep_cfr: [learn.walk=3]}", "learn.walk"), (f"table='{tmp_path}'", "cannot be written"),
+        ("rounds=[{variant: 'joker:starting_dice=1', dice: [5, 5]}]", "5 is not a number of dice"),
+        ("rounds=[{variant: classic, dice: [1, 1]}]", "no single round"), ("trainers=[dcfr, nsfp]", "did you mean 'nfsp'"),
     ):  # fmt: skip
-        tiny = ("variant=joker:starting_dice=1,num_faces=3", "algorithms=[dcfr, deep_cfr]", "dcfr_iterations=1000000")
+        tiny = (
+            "rounds=[{variant: 'joker:starting_dice=1,num_faces=3', dice: [1, 1]}]",
+            "trainers=[dcfr, deep_cfr]",
+            "cpu_minutes=[1000]",
+        )
         assert train("compare", CONFIGS / "compare.yaml", *tiny, override, out=tmp_path / "run", smoke=True) == 2
         assert says in capsys.readouterr().err
         assert not list(tmp_path.glob("run/*-*"))
@@ -257,5 +273,5 @@ def test_a_first_update_without_a_transition_waits(tmp_path: Path) -> None:
         "learn.minibatch=4",
         "evaluation.every=10",
     )
-    config = load_config(nfsp.Config, CONFIGS / "nfsp.yaml", (*nfsp.SMOKE, *tiny))
+    config = load_config(nfsp.NFSPConfig, CONFIGS / "nfsp.yaml", (*nfsp.SMOKE, *tiny))
     assert nfsp.NFSP(config).step()["loss/q"] == 0

@@ -14,9 +14,8 @@ import pytest
 from train.core import sources
 from train.core.backends import Local
 from train.core.config import load_config
-from train.evaluate import tasks
-from train.evaluate import tournament as league
-from train.evaluate.standings import draw_lineups
+from train.evaluate.tournament import schedule, tasks
+from train.evaluate.tournament.lineups import draw_lineups
 from train.selfplay import ppo, rollouts
 from train.selfplay.options import SMOKE, Config
 
@@ -68,7 +67,10 @@ def test_what_decides_changes_it_and_what_does_not_leaves_it(copy: Path) -> None
         "perudo_env/policy.py": BOTH,
         **{f"agents/{name}.py": BOTH for name in ("__init__", *players)},
         **{f"train/selfplay/{name}.py": {LEARNING} for name in learners},
-        **{f"train/{name}.py": {GAMES} for name in ("core/rollout", "evaluate/tasks", "evaluate/standings")},
+        **{
+            f"train/{name}.py": {GAMES}
+            for name in ("core/rollout", "evaluate/tournament/tasks", "evaluate/tournament/lineups")
+        },
         "agents/checkpoints/solved/policy.json": BOTH,
         "agents/checkpoints/solved/weights.safetensors": BOTH,
         "agents/checkpoints/solved/small/classic-2v3.npz": BOTH,
@@ -76,7 +78,7 @@ def test_what_decides_changes_it_and_what_does_not_leaves_it(copy: Path) -> None
     for name in (
         "perudo_env/rulebook/texts.py", "perudo_env/game/clauses.py", "perudo_env/game/narration.py", "perudo_env/__init__.py",
         "perudo_env/locale/fr/LC_MESSAGES/perudo.po", "perudo_env/envs/vector.py", "agents/people/levels.py", "train/core/loop.py",
-        "train/selfplay/checkpoint.py", "train/evaluate/tournament.py", "train/evaluate/results.py", "train/report/tournament.py", "train/core/backends.py",
+        "train/selfplay/checkpoint.py", "train/evaluate/tournament/schedule.py", "train/evaluate/tournament/results.py", "train/evaluate/tournament/standings.py", "train/report/tournament.py", "train/core/backends.py",
         "agents/checkpoints/solved/README.md", "agents/checkpoints/solved/training.safetensors",
     ):  # fmt: skip
         expected[name] = NEITHER
@@ -112,7 +114,7 @@ def test_all_code_that_tasks_run_is_covered() -> None:
     lineup = draw_lineups(len(names), 2, len(names), seed=1)
     (task,) = tasks.cut("classic", names, lineup, seed=1, record=True)
     config = load_config(
-        Config, sources.ROOT / "configs/mmd.yaml", (*SMOKE, "play.tables=4", "pool.share=0.5", "pool.scripted=[odds]")
+        Config, sources.ROOT / "configs/ppo.yaml", (*SMOKE, "play.tables=4", "pool.share=0.5", "pool.scripted=[odds]")
     )
     trainer = ppo.PPO(config, Local(1))
     sent = [rollouts.networks_of(config, trainer.precision, trainer.actor, trainer.values, trainer.pool)]
@@ -144,4 +146,6 @@ def test_it_names_the_versions_of_what_computes() -> None:
         f"numba {sys.modules['numba'].__version__}",
     ]
     assert f", torch {sys.modules['torch'].__version__}" in sources.fingerprint(LEARNING)
-    assert league.League(seats=(2,), games=1, task=1, seed=1).settings()["made by"] == sources.fingerprint(GAMES)
+    assert schedule.TournamentConfig(seats=(2,), games=1, task=1, seed=1).settings()["made by"] == sources.fingerprint(
+        GAMES
+    )

@@ -37,7 +37,7 @@ class Pair:
     """One game and its referee, who is handed the engine's dice."""
 
     def __init__(self, game: Game, rng: random.Random, max_rounds: int | None, **setting: Any) -> None:
-        self.game, self.choose = game, Chooser(rng)
+        self.game, self.choose, self.viewers = game, Chooser(rng), random.Random(game.seed)
         self.referee = Referee(
             switches_of(game.variant), game.num_seats, lambda _round, seat, _n: game.hand(seat),
             max_rounds=max_rounds, **setting,
@@ -58,6 +58,9 @@ class Pair:
         assert game.is_over == ref.over
         assert game.truncated == ref.truncated
         assert legal_ids(game) == ref.legal_ids()
+        viewer = self.viewers.randrange(game.num_seats)
+        told = np.roll(game.layout.get(game.observation(viewer), "dice").sum(axis=1), viewer)
+        assert ref.over or told.tolist() == ref.counts_told(viewer, game.memory)
         if ref.over:
             assert game.ranks == tuple(ref.ranks)
             assert game.returns == pytest.approx(ref.returns, abs=1e-12)
@@ -90,10 +93,11 @@ def play_table(v: Variant, rng: random.Random, num_games: int = 2) -> int:
     num_seats, seed = rng.randint(2, 8), rng.getrandbits(62)
     dice = random_dice(v, num_seats, rng) if rng.random() < 0.3 else None
     max_rounds = rng.randint(1, 6) if rng.random() < 0.2 else None
-    batch = Batch(v, num_seats, num_games, seed, dice=dice, max_rounds=max_rounds)
+    memory = "none" if seed % 3 == 0 else "perfect"
+    batch = Batch(v, num_seats, num_games, seed, dice=dice, max_rounds=max_rounds, memory=memory)
     pairs = []
     for i in range(num_games):
-        game = Game(v, num_seats, seed + i, dice=dice, max_rounds=max_rounds)
+        game = Game(v, num_seats, seed + i, dice=dice, max_rounds=max_rounds, memory=memory)
         check_roll_off(game)
         pairs.append(Pair(game, rng, max_rounds, dice=dice, first_opener=game.opener))
     played = 0
@@ -104,11 +108,13 @@ def play_table(v: Variant, rng: random.Random, num_games: int = 2) -> int:
         for i in active:
             actions[i] = pairs[i].step()
         ended = batch.act(actions)
-        masks = batch.masks()
+        masks, viewers = batch.masks(), np.maximum(batch.seat, 0)
+        seen = batch.observe(viewers=viewers)
         for i, pair in enumerate(pairs):
             game = pair.game
             assert content(batch.states[i : i + 1]) == content(game.states)
             assert (masks[i] == game.action_mask()).all()
+            assert (seen[i] == game.observation(viewers[i])).all()
             assert ended[i] == (i in active and (game.is_over or game.round > rounds[i]))
         played += len(active)
     assert batch.returns.tolist() == [list(pair.game.returns) for pair in pairs]

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 import perudo_env as pe
 from perudo_env import Batch, Game
 from perudo_env.engine.observation import LAYOUT, layout, switch_slices
+from perudo_env.engine.state import MEMORIES
 from perudo_env.engine.variant import SWITCHES, switch_values
 from perudo_env.game.events import RoundStarted
 from tests.helpers import PRESETS, Chooser, legal_ids, play_out, random_dice, random_variant
@@ -22,7 +23,7 @@ few = settings(max_examples=100)
 
 
 def restated(game: Game, viewer: int) -> np.ndarray:
-    """The observation once more, slowly, from the view in words and the public events."""
+    """The observation once more, slowly, from the view in words, the public events and what was to be remembered."""
     view, n = game.view(viewer), game.num_seats
     out = np.zeros(game.layout.size, np.int8)
     blocks = {block.name: game.layout.get(out, block.name) for block in LAYOUT}
@@ -33,7 +34,7 @@ def restated(game: Game, viewer: int) -> np.ndarray:
     for face in set(view.hand):
         blocks["hand"][face - 1, : view.hand.count(face)] = 1
     for seat in range(n):
-        count = view.dice[seat]
+        count = view.dice[seat] if game.memory == "none" else game.dice[seat]
         blocks["dice"][rel(seat), : count or 0] = 1
         blocks["alive"][rel(seat)] = view.alive[seat]
     blocks["opener"][rel(view.opener)] = 1
@@ -58,10 +59,11 @@ def restated(game: Game, viewer: int) -> np.ndarray:
 
 
 def some_game(seed: int, *, steps: int | None = None) -> Game:
-    """A game of any mixture of switches, from a fresh deal, some steps in."""
+    """A game of any mixture of switches and memory, from a fresh deal, some steps in."""
     rng = random.Random(seed)
     v, num_seats = random_variant(rng), rng.randint(2, 8)
-    game = Game(v, num_seats, rng.getrandbits(64), dice=rng.choice((None, random_dice(v, num_seats, rng))))
+    dice, memory = rng.choice((None, random_dice(v, num_seats, rng))), rng.choice(MEMORIES)
+    game = Game(v, num_seats, rng.getrandbits(64), dice=dice, memory=memory)
     return play_out(game, rng, rng.randint(0, 60) if steps is None else steps)
 
 
@@ -177,7 +179,7 @@ def test_no_leak_of_another_seats_hand(seed: int) -> None:
 @few
 @given(SEEDS)
 def test_no_leak_of_hidden_dice_counts(seed: int) -> None:
-    """dice_counts = hidden: how the others' dice are shared out, and how many there are, shows nowhere but in the key."""
+    """Hidden counts, no memory: how many dice the others have, and how they are shared out, shows nowhere but in the key."""
     rng = random.Random(seed)
     v = pe.variant(random_variant(rng), max_bid=rng.choice(("starting_dice", "unbounded")), dice_counts="hidden")
     n = rng.randint(3, 8)
@@ -191,7 +193,7 @@ def test_no_leak_of_hidden_dice_counts(seed: int) -> None:
 
     opener = rng.choice([s for s in range(n) if alive[s]])
     total = n * v.starting_dice
-    one, two = (Game.from_hands(v, deal(), opener=opener, total_at_start=total) for _ in range(2))
+    one, two = (Game.from_hands(v, deal(), opener=opener, total_at_start=total, memory="none") for _ in range(2))
     choose = Chooser(rng)
     while True:
         assert one.observation(viewer).tobytes() == two.observation(viewer).tobytes()
@@ -205,11 +207,33 @@ def test_no_leak_of_hidden_dice_counts(seed: int) -> None:
         two.act(action)
 
 
-def test_public_dice_counts_are_shown_and_hidden_ones_are_not() -> None:
-    for counts, expected in (("public", [3, 1, 0, 2]), ("hidden", [3, 0, 0, 0])):
-        game = Game.from_hands(pe.variant("box", dice_counts=counts), [[1, 2, 3], [4], [], [5, 6]])
-        assert game.layout.get(game.observation(0), "dice").sum(axis=1).tolist() == expected
-        assert game.layout.get(game.observation(0), "alive").tolist() == [1, 1, 0, 1]
+@pytest.mark.parametrize("counts", ["public", "hidden"])
+@pytest.mark.parametrize("memory", MEMORIES)
+def test_dice_counts_are_told_where_they_are_public_or_remembered(counts: str, memory: str) -> None:
+    v = pe.variant("box", dice_counts=counts)
+    game = Game.from_hands(v, [[1, 2, 3], [4], [], [5, 6]], memory=memory)
+    told = [3, 0, 0, 0] if (counts, memory) == ("hidden", "none") else [3, 1, 0, 2]
+    assert game.layout.get(game.observation(0), "dice").sum(axis=1).tolist() == told
+    assert game.layout.get(game.observation(0), "alive").tolist() == [1, 1, 0, 1]
+    batch = pe.Batch(v, 4, 1, 0, dice=game.dice, memory=memory)
+    assert batch.layout.get(batch.observe(viewers=0)[0], "dice").sum(axis=1).tolist() == told
+    assert game.view(0).dice == ((3, 1, 0, 2) if counts == "public" else (3, None, None, None)), "people see no more"
+
+
+def test_with_memory_hidden_counts_are_public_ones_but_for_the_switch() -> None:
+    """As a game the two are one: the observations differ in the two bits of dice_counts alone."""
+    hidden, public = (
+        play_out(Game(pe.variant("box", dice_counts=c), 4, seed=9), random.Random(1), 60) for c in ("hidden", "public")
+    )
+    differing = np.flatnonzero(hidden.observation(0) != public.observation(0))
+    where, bits = hidden.layout.slices["switches"], switch_slices()["dice_counts"]
+    assert differing.tolist() == list(range(where.start + bits.start, where.start + bits.stop))
+
+
+def test_an_unknown_memory_is_refused_by_name() -> None:
+    for make in (lambda: Game("box", 3, memory="some"), lambda: pe.Batch("classic", 3, memory="some")):
+        with pytest.raises(ValueError, match="memory = 'some' is unknown: use one of 'perfect', 'none'"):
+            make()
 
 
 # --------------------------------------------------------------------------------------------- information states

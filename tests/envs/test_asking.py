@@ -1,4 +1,4 @@
-"""What agents answer is checked by all who ask them: the agent and the position are named, and nothing wrong is played."""
+"""Answers of agents are checked by all who ask: the agent and the position are named, and nothing wrong is played."""
 
 from __future__ import annotations
 

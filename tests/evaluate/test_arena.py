@@ -12,19 +12,12 @@ import perudo_env as pe
 from perudo_env.engine.actions import DUDO
 from perudo_env.policy import UniformPolicy
 from train.__main__ import main as command
+from train.core.measured import read_measured
 from train.core.rollout import play, rotations
-from train.evaluate.arena import Arena, measure
-from train.evaluate.standings import (
-    deals_for,
-    distinct,
-    draw_lineups,
-    one_against_rest,
-    per_deal,
-    play_deals,
-    seat_sets,
-    summarise,
-)
 from train.evaluate.statistics import ratio_estimate
+from train.evaluate.tournament.arena import Arena, measure
+from train.evaluate.tournament.lineups import deals_for, draw_lineups, seat_sets
+from train.evaluate.tournament.standings import distinct, one_against_rest, per_deal, play_deals, summarise
 
 
 class Doubter:
@@ -131,15 +124,17 @@ def test_the_command_writes_its_results(tmp_path, capsys):
     ]
     assert command(["arena", *words, "--out", str(folder)]) == 0
     assert "win share (fair 0.333)" in capsys.readouterr().out
-    rows = list(csv.DictReader((folder / "standings.csv").open()))
-    assert [row["agent"] for row in rows] == ["odds", "uniform"]
-    for row in rows:
-        assert 0 <= float(row["win_share_low"]) <= float(row["win_share"]) <= float(row["win_share_high"]) <= 1
-    assert sum(int(row["seats"]) for row in rows) == 3 * 21, "20 games are 7 deals of 3 rotations"
-    assert sum(float(row["win_share"]) * int(row["seats"]) for row in rows) == pytest.approx(21, abs=1e-3)
-    pairs = list(csv.DictReader((folder / "pairs.csv").open()))
-    assert float(pairs[0]["placed_before"]) + float(pairs[1]["placed_before"]) == pytest.approx(1, abs=1e-5)
-    assert len(list(csv.DictReader((folder / "rest.csv").open()))) == 2
+    found = [read_measured(row) for row in csv.DictReader((folder / "results.csv").open())]
+    named = {name: [m for m in found if m.name == name] for name in dict.fromkeys(m.name for m in found)}
+    assert list(named) == ["seats_held", "win_share", "mean_place", "placed_before", "win_share_of_one", "points"]
+    assert {m.table for m in found} == {"pascal:starting_dice=2, 3 seats"}
+    shares, seats = named["win_share"], named["seats_held"]
+    assert [m.agent for m in shares] == ["odds", "uniform"]
+    assert all(0 <= m.low <= m.value <= m.high <= 1 for m in shares)
+    assert sum(m.value for m in seats) == 3 * 21, "20 games are 7 deals of 3 rotations"
+    assert sum(a.value * b.value for a, b in zip(shares, seats, strict=True)) == pytest.approx(21, abs=1e-3)
+    assert sum(m.value for m in named["placed_before"]) == pytest.approx(1, abs=1e-5)
+    assert [(m.agent, m.against) for m in named["win_share_of_one"]] == [("odds", "uniform"), ("uniform", "odds")]
     assert (folder / "arena.png").read_bytes().startswith(b"\x89PNG")
     assert json.loads((folder / "arena.json").read_text())["deals"] == 7
 

@@ -19,7 +19,7 @@ from train.__main__ import main as command
 from train.core.state import module_arrays
 from train.evaluate.benchmark import Benchmark, tasks_of
 from train.evaluate.benchmark_tasks import OPPONENTS, PARTS, play_digest
-from train.evaluate.watch import Guard
+from train.evaluate.guard import Guard
 from train.report.benchmark import mean_return, run
 from train.selfplay.networks import MLP
 

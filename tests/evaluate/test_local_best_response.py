@@ -14,7 +14,7 @@ from perudo_env.engine.variant import parse_variant
 from perudo_env.policy import Int8Array, SampledPolicy
 from train.__main__ import main as command
 from train.evaluate.exploitability import nash_conv
-from train.evaluate.local_best_response import Table, local_best_response
+from train.evaluate.local_best_response import RoundOrGame, local_best_response
 from train.solver.exact.match import match_exploitability
 
 UNIFORM = pe.UniformPolicy()
@@ -37,7 +37,7 @@ class Telling(SampledPolicy):
 )
 def test_the_belief_is_bayes_rule_on_the_policy_s_answers(v: str, dice: tuple[int, ...], steps: int) -> None:
     variant, policy, rng = parse_variant(v), Telling(), np.random.default_rng(4)
-    batch = Table(variant, dice).deal(np.arange(30, dtype=np.uint64))
+    batch = RoundOrGame(variant, dice).deal(np.arange(30, dtype=np.uint64))
     beliefs = HandBeliefs(batch, policy)
     prior = beliefs.weights.copy()
     said: list[list[int]] = [[] for _ in range(30)]
@@ -87,7 +87,7 @@ def likelihood_of(
 
 def test_calls_are_worth_their_mean_over_hands_drawn_from_the_belief() -> None:
     policy, rng, samples = agents.make("inference", "pascal", 3), np.random.default_rng(0), 20_000
-    batch = Table(pe.variant("pascal"), (4, 3, 5)).deal(np.arange(8, dtype=np.uint64))
+    batch = RoundOrGame(pe.variant("pascal"), (4, 3, 5)).deal(np.arange(8, dtype=np.uint64))
     beliefs = HandBeliefs(batch, policy)
     for _ in range(3):
         rows = np.flatnonzero(~batch.is_over)
@@ -127,7 +127,7 @@ def test_it_gains_no_more_than_a_best_response_and_not_much_less(
     policy = agents.make(agent, v, 2)
     exact, measured = (
         nash_conv(policy, v, dice),
-        local_best_response(policy, Table(parse_variant(v), dice), 250, effort=QUICK),
+        local_best_response(policy, RoundOrGame(parse_variant(v), dice), 250, effort=QUICK),
     )
     assert measured.total.low <= exact.nash_conv
     assert measured.total.value >= share * exact.nash_conv
@@ -139,27 +139,27 @@ def test_it_gains_no_more_than_a_best_response_and_not_much_less(
 
 def test_nothing_is_gained_against_a_solved_round() -> None:
     measured = local_best_response(
-        agents.make("exact", "classic", 2), Table(pe.variant("classic"), (1, 1)), 150, effort=QUICK
+        agents.make("exact", "classic", 2), RoundOrGame(pe.variant("classic"), (1, 1)), 150, effort=QUICK
     )
     assert measured.total.low <= 2e-3
     assert measured.total.value == pytest.approx(measured.gains[0].value + measured.gains[1].value)
 
 
 def test_three_seats_and_whole_games() -> None:
-    three = local_best_response(UNIFORM, Table(pe.variant("classic"), (2, 2, 2)), 100, effort=QUICK)
+    three = local_best_response(UNIFORM, RoundOrGame(pe.variant("classic"), (2, 2, 2)), 100, effort=QUICK)
     assert sum(e.value for e in three.agent_returns) == pytest.approx(0, abs=1e-9)
     assert three.mean.low > 0.2
     v = pe.variant("classic", starting_dice=2, num_faces=3, max_bid="dice_in_play")
     exact, measured = (
         match_exploitability(UNIFORM, v),
-        local_best_response(UNIFORM, Table(v, (2, 2), match=True), 100, effort=QUICK),
+        local_best_response(UNIFORM, RoundOrGame(v, (2, 2), match=True), 100, effort=QUICK),
     )
     assert 0.6 * exact.nash_conv < measured.total.value
     assert measured.total.low <= exact.nash_conv
 
 
 def test_the_seed_fixes_all() -> None:
-    table, odds = Table(pe.variant("classic"), (1, 2), palifico=True), agents.make("odds", "classic", 2)
+    table, odds = RoundOrGame(pe.variant("classic"), (1, 2), palifico=True), agents.make("odds", "classic", 2)
     runs = [local_best_response(odds, table, 50, seed, QUICK) for seed in (1, 1, 2)]
     assert runs[0] == runs[1] != runs[2]
     assert 0 < runs[0].gains[0].high <= 1
@@ -179,11 +179,11 @@ def test_bad_probabilities_are_refused_naming_the_information_state() -> None:
         ValueError,
         match=r"not finite at the information state 'seat=1 perudo/1 classic position total=4\\n\?\?/44 opener=0 ",
     ):
-        local_best_response(Undecided(), Table(pe.variant("classic"), (2, 2)), 20, effort=QUICK)
+        local_best_response(Undecided(), RoundOrGame(pe.variant("classic"), (2, 2)), 20, effort=QUICK)
 
 
 def test_the_best_action_is_legal_in_a_calza_window() -> None:
-    batch = Table(parse_variant("box:calza=anyone"), (3, 2, 2)).deal(np.arange(20, dtype=np.uint64))
+    batch = RoundOrGame(parse_variant("box:calza=anyone"), (3, 2, 2)).deal(np.arange(20, dtype=np.uint64))
     beliefs, rows, rng = HandBeliefs(batch, UNIFORM), np.arange(20), np.random.default_rng(0)
     batch.act(np.full(20, 3 + 1))
     chosen = Lookahead(beliefs, UNIFORM, QUICK).act(rows, rng)

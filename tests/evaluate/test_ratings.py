@@ -11,7 +11,7 @@ import pytest
 
 from train.__main__ import main as command
 from train.core.rollout import Played
-from train.evaluate.ratings import Ratings, _hunter, _log_likelihood, evidence, fit, rate, reaches
+from train.evaluate.tournament.ratings import Ratings, _hunter, _log_likelihood, evidence, fit, rate, reaches
 
 
 def games(lineups: object, places: object) -> Played:
@@ -172,8 +172,8 @@ def test_the_arena_rates_its_agents(tmp_path: Path, capsys: pytest.CaptureFixtur
     shown = capsys.readouterr().out
     assert "Plackett-Luce" in shown
     assert "odds = 0" in shown
-    rows = {row["agent"]: row for row in csv.DictReader((tmp_path / "run" / "ratings.csv").open())}
-    assert float(rows["odds"]["points"]) == 0
-    assert float(rows["uniform"]["points_high"]) < 0
+    rows = {r["agent"]: r for r in csv.DictReader((tmp_path / "run" / "results.csv").open()) if r["name"] == "points"}
+    assert float(rows["odds"]["value"]) == 0
+    assert float(rows["uniform"]["high"]) < 0
     assert command(["arena", *words, "--anchor", "odd", "--out", str(tmp_path / "other")]) == 2
     assert "anchor 'odd'" in capsys.readouterr().err

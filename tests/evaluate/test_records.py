@@ -9,9 +9,9 @@ import perudo_env as pe
 from train.__main__ import main as command
 from train.core import options
 from train.core.backends import BackendError, Local
-from train.evaluate.records import RecordsFile
-from train.evaluate.standings import draw_lineups, games_of
-from train.evaluate.tasks import cut, play_task
+from train.evaluate.tournament.lineups import draw_lineups, games_of
+from train.evaluate.tournament.records import RecordsFile
+from train.evaluate.tournament.tasks import cut, play_task
 
 WORDS = [
     "--agents",
@@ -52,8 +52,7 @@ def test_the_arena_keeps_all_its_games_in_one_order_on_any_number_of_processes(t
         out = ["--out", str(tmp_path / f"run{workers}"), "--records", str(tmp_path / f"{workers}.jsonl")]
         assert command(["arena", *WORDS, *out, "--rest", "--workers", str(workers)]) == 0
     assert (tmp_path / "1.jsonl").read_bytes() == (tmp_path / "2.jsonl").read_bytes()
-    for name in ("standings.csv", "pairs.csv", "rest.csv"):
-        assert (tmp_path / "run1" / name).read_bytes() == (tmp_path / "run2" / name).read_bytes()
+    assert (tmp_path / "run1" / "results.csv").read_bytes() == (tmp_path / "run2" / "results.csv").read_bytes()
     games = read(tmp_path / "1.jsonl")
     assert len(games) == 30 * 3, "the tournament, and two cells of one against the rest"
     assert all(g["agents"].count("odds") == 1 for g in games[30:60])

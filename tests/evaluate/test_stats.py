@@ -6,9 +6,6 @@ import numpy as np
 import pytest
 
 from train.core.rollout import Played, rotations
-from train.evaluate.ratings import rate
-from train.evaluate.results import Cell, Work
-from train.evaluate.standings import summarise
 from train.evaluate.statistics import (
     Estimate,
     mean_estimate,
@@ -17,7 +14,10 @@ from train.evaluate.statistics import (
     ratio_estimate,
     share_estimate,
 )
-from train.report.tournament import Judged
+from train.evaluate.tournament.overall import PlayedCell
+from train.evaluate.tournament.ratings import rate
+from train.evaluate.tournament.results import Cell, Work
+from train.evaluate.tournament.standings import summarise
 
 
 def test_quantiles_equal_printed_values():
@@ -76,7 +76,7 @@ def estimates(n: int) -> list[tuple[Estimate, float, float]]:
     for seats, wins in ((2, True), (2, False), (4, True), (4, False)):
         games = played(n, seats, wins)
         result = summarise([str(i) for i in range(seats)], games)
-        judged = Judged(Cell("classic", seats, result.agents, 0), games, Work(1, 0, 0))
+        judged = PlayedCell(Cell("classic", seats, result.agents, 0), games, Work(1, 0, 0))
         for agent, standing in zip(result.agents, result.standings, strict=True):
             found += [(standing.win_share, 0.0, 1.0), (standing.mean_place, 1.0, seats)]
             found += [(judged.relative(agent), 0.0, seats)]

@@ -1,4 +1,4 @@
-"""What a framework's games are held to: played again on ``Game``, all actions are legal and all returns the same."""
+"""The check of a framework's games: played again on ``Game``, all actions are legal and all returns the same."""
 
 from __future__ import annotations
 

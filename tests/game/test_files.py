@@ -17,7 +17,7 @@ from perudo_env.game.files import NotWrittenError, check_writable, read_json, re
 from tools import bench, scaling
 from train.__main__ import main as command
 from train.core.loop import Loop
-from train.evaluate.records import RecordsFile
+from train.evaluate.tournament.records import RecordsFile
 
 ROOT = Path(__file__).parents[2]
 POSITION = "classic 22344/13566 opener=0 5x4"
@@ -99,7 +99,7 @@ def test_a_disk_that_fills_up_ends_in_one_line_and_keeps_what_is_finished(
         assert not list(tmp_path.iterdir())
         assert command(["arena", *games]) == 2
         assert "arena.png cannot be written" in capsys.readouterr().err
-        assert sorted(p.name for p in run.iterdir()) == ["arena.json", "pairs.csv", "ratings.csv", "standings.csv"]
+        assert sorted(p.name for p in run.iterdir()) == ["arena.json", "results.csv"]
         assert command(["arena", *games, "--records", str(records)]) == 2
     kept = records.with_name("games.jsonl.unfinished")
     assert f"{kept} cannot be written (File too large); the first" in capsys.readouterr().err

@@ -1,4 +1,4 @@
-"""What commands print where not everything can be printed, or nobody reads."""
+"""Printing of commands where not everything can be printed, or nobody reads."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a golden file holds."""
+"""The contents of a golden file."""
 
 from __future__ import annotations
 

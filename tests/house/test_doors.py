@@ -10,7 +10,9 @@ from dataclasses import dataclass
 import pytest
 
 from agents.__main__ import main as agents
-from agents.core.command import Command, Door
+from agents.core.command import Command
+from perudo_env.__main__ import main as perudo
+from perudo_env.game.door import Door
 from train.__main__ import main as train
 from train.core.tasks import BackendError
 
@@ -63,17 +65,33 @@ def test_what_goes_wrong_is_one_line_and_a_code(capsys: pytest.CaptureFixture[st
 
 
 def test_every_command_is_listed_and_every_option_has_a_word(capsys: pytest.CaptureFixture[str]) -> None:
-    for door in (train, agents):
+    for door in (train, agents, perudo):
         assert door([]) == door(["--help"]) == 0
         listed = capsys.readouterr().out
         for name, command in (pair for commands in door.kinds.values() for pair in commands.items()):
             assert f"\n  {name} " in listed
             with pytest.raises(SystemExit, match="0"):
                 door([name, "--help"])
-            shown = " ".join(capsys.readouterr().out.replace("│", " ").split())
+            printed = capsys.readouterr().out
+            shown = " ".join(printed.replace("│", " ").split())
             assert command.says[1:] in shown
+            assert all(line.count(f"{door.prog} ") <= 1 for line in printed.splitlines()), (
+                f"{name}: examples run together"
+            )
             for option in re.findall(r"(?<= )(?:--|\[*[A-Z]+)[^│]*?\((?:default|required)", shown.partition("─ ")[2]):
                 assert re.search(r"[a-z]+ [a-z]+.* \(\w+$", option), f"{name}: {option}"
+
+
+def test_the_help_of_a_trainer_tells_the_keys_of_its_file(capsys: pytest.CaptureFixture[str]) -> None:
+    for name, key in (
+        ("ppo", "learn.clip=0.2"), ("sb3", "ppo.num_steps="), ("distil", "teacher.agent="), ("nfsp", "round.dice="),
+        ("deep-cfr", "learn.total_decisions="), ("compare", "trial_seconds=10.0"), ("tournament", "games=2000"), ("exploiter", "learn.clip=0.2"),
+    ):  # fmt: skip
+        with pytest.raises(SystemExit, match="0"):
+            train([name, "--help"])
+        assert f"\n{key}" in capsys.readouterr().out, name
+    assert train(["ppo", "nofile.yaml"]) == 2
+    assert capsys.readouterr().err.startswith("ppo: nofile.yaml does not exist: name a YAML file")
 
 
 def test_the_list_loads_none_of_what_is_listed() -> None:

@@ -28,7 +28,7 @@ from perudo_env.play.archive import Archive
 from tools import hostile
 from train.__main__ import main as command
 from train.core.state import load_numpy_generator, load_state, numpy_generator, save_state
-from train.evaluate.results import Cell, ResultsFile
+from train.evaluate.tournament.results import Cell, ResultsFile
 from train.report import numbers
 from train.solver.exact import rounds
 from train.solver.recall import tables

@@ -1,4 +1,4 @@
-"""What holds for every file of the repository: masks are never forgotten, files stay small, no machine is named."""
+"""Rules of the house for every file of the repository: masks are never forgotten, files stay small, no machine is named."""
 
 from __future__ import annotations
 

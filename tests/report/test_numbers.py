@@ -56,7 +56,7 @@ def test_a_long_runs_interval_is_kept_beside_the_others(tmp_path: Path) -> None:
     kept = numbers.read(file)
     assert set(kept) == {"agent/x", "round/evening/2v2"}
     assert kept["round/evening/2v2"]["nash_conv"] == pytest.approx(0.0034)
-    assert "+0.0328 .. +0.0362" in rounds_table(kept)
+    assert "+0.0328 .. +0.0362" in rounds_table(kept).markdown()
     assert command(["numbers", "--file", str(file), "--interval", "round/evening/2v2", "1", "0"]) == 2
     assert command(["numbers", "--file", str(file), "--only", "nothing like this"]) == 2
 
@@ -64,4 +64,4 @@ def test_a_long_runs_interval_is_kept_beside_the_others(tmp_path: Path) -> None:
 def test_intervals_are_rounded_outwards() -> None:
     assert interval({"lower": -0.05556, "upper": -0.05554}) == "-0.0556 .. -0.0555"
     assert interval({"lower": 0.1, "upper": 0.1}) == "+0.1000 .. +0.1000"
-    assert interval(None) == "-"
+    assert interval(None) is None

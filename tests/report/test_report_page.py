@@ -1,4 +1,4 @@
-"""The page about a run: curves by the columns' prefixes, habits by their definition, nothing from outside."""
+"""The page about a run: the curve's records, habits by their definition, nothing from outside."""
 
 from __future__ import annotations
 
@@ -14,46 +14,45 @@ import perudo_env as pe
 from perudo_env.engine.actions import CALZA, DUDO, FIRST_BID
 from tests.evaluate.test_benchmark import Caller, checkpoint
 from train.__main__ import main as command
+from train.core.curve import Point, last_of, read_curve
+from train.core.measured import Measured, exact
 from train.evaluate.habits import KINDS, Tally, habits
-from train.report.curves import read_curves
 from train.report.run import _tables
 
-WIDE = (
-    "decisions,seconds,nash_conv/classic 1v1,win_share/odds classic 2,win_share/odds classic 2/low,win_share/odds classic 2/high,loss/actor\n"
-    "1000,1.5,0.75,0.4,0.3,0.5,-0.02\n2000,3.0,0.5,0.6,0.5,0.7,-0.01\n"
+CURVE = (
+    "decisions,seconds,name,value,low,high,table,agent,against\n"
+    "1000,1.5,nash_conv,0.75,0.75,0.75,classic 1v1,,\n"
+    '1000,1.5,win_share,0.4,0.3,0.5,"classic, 2 seats",,odds\n'
+    "2000,3.0,nash_conv,0.5,0.5,0.5,classic 1v1,,\n"
+    '2000,3.0,win_share,0.6,0.5,0.7,"classic, 2 seats",,odds\n'
 )
-LONG = "decisions,baseline,win_share,low,high\n1000,odds,0.4,0.3,0.5\n1000,uniform,0.9,0.8,1.0\n2000,odds,0.5,0.4,0.6\n"
-SB3 = "time/total_timesteps,win_share/odds,nash_conv/classic 1v1\n512,,\n1024,0.25,0.8\n2048,,0.7\n"
+SHARES = [
+    (1000, Measured("win_share", 0.4, 0.3, 0.5, "classic, 2 seats", "", "odds")),
+    (2000, Measured("win_share", 0.6, 0.5, 0.7, "classic, 2 seats", "", "odds")),
+]
 
 
-def test_columns_are_read_by_their_prefixes(tmp_path: Path) -> None:
-    (tmp_path / "curve.csv").write_text(WIDE)
-    curves = read_curves(tmp_path)
-    assert set(curves) == {"nash_conv/classic 1v1", "win_share/odds classic 2"}
-    assert curves["nash_conv/classic 1v1"].values == [0.75, 0.5]
-    assert curves["nash_conv/classic 1v1"].low == []
-    assert curves["win_share/odds classic 2"].decisions == [1000, 2000]
-    assert curves["win_share/odds classic 2"].high == [0.5, 0.7]
+def shares(folder: Path) -> list[Point]:
+    return [point for point in read_curve(folder / "curve.csv") if point[1].name == "win_share"]
 
 
-def test_curve_csv_goes_before_metrics_csv(tmp_path: Path) -> None:
-    (tmp_path / "curve.csv").write_text(LONG)
-    (tmp_path / "metrics.csv").write_text(SB3)
-    curves = read_curves(tmp_path)
-    assert curves["win_share/odds"].values == [0.4, 0.5]
-    assert curves["win_share/odds"].low == [0.3, 0.4]
-    assert curves["win_share/uniform"].values == [0.9]
-    assert curves["nash_conv/classic 1v1"].decisions == [1024, 2048]
+def test_a_curve_is_read_as_records(tmp_path: Path) -> None:
+    (tmp_path / "curve.csv").write_text(CURVE)
+    curve = read_curve(tmp_path / "curve.csv")
+    assert shares(tmp_path) == SHARES
+    assert [str(m) for _, m in curve[2:]] == ["0.5000", "0.600 [0.500, 0.700]"]
+    assert last_of(curve)["nash_conv", "classic 1v1"] == (2000, exact("nash_conv", 0.5, "classic 1v1"))
+    assert read_curve(tmp_path / "metrics.csv") == []
 
 
-@pytest.mark.parametrize("extra", ["3000,4.0,0.4,0.6,0.5", ""])
+@pytest.mark.parametrize("extra", ["3000,4.0,win_share,0.6,0.5", ""])
 def test_a_row_that_a_kill_cut_short_is_left_out(extra: str, tmp_path: Path) -> None:
-    (tmp_path / "curve.csv").write_text(WIDE + extra)
-    assert read_curves(tmp_path)["win_share/odds classic 2"].values == [0.4, 0.6]
+    (tmp_path / "curve.csv").write_text(CURVE + extra)
+    assert shares(tmp_path) == SHARES
 
 
 def test_what_is_no_number_is_named(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    (tmp_path / "curve.csv").write_text(WIDE.replace("0.75", "much"))
+    (tmp_path / "curve.csv").write_text(CURVE.replace("0.75,0.75,", "much,0.75,"))
     assert command(["report", str(tmp_path)]) == 2
     assert re.search(r"curve\.csv, line 2.*much", capsys.readouterr().err)
 
@@ -100,7 +99,7 @@ def test_the_tally_is_the_count_of_the_actions_by_own_dice() -> None:
 
 
 def test_a_run_gives_one_page_that_needs_nothing_else(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    (tmp_path / "curve.csv").write_text(WIDE)
+    (tmp_path / "curve.csv").write_text(CURVE)
     (tmp_path / "config.yaml").write_text("run: {seed: 1, note: <b>}\n")
     checkpoint(tmp_path / "checkpoint")
     assert command(["report", str(tmp_path), "--games", "40", "--baselines", "odds", "uniform"]) == 0
@@ -121,12 +120,14 @@ def test_a_run_gives_one_page_that_needs_nothing_else(tmp_path: Path, capsys: py
 
 
 def test_an_unfinished_run_has_a_page_and_no_run_has_none(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    (tmp_path / "metrics.csv").write_text(SB3)
+    (tmp_path / "curve.csv").write_text(CURVE)
     assert command(["report", str(tmp_path)]) == 0
     assert "No checkpoint yet" in (tmp_path / "report.html").read_text(encoding="utf-8")
     (tmp_path / "empty").mkdir()
+    (tmp_path / "wide").mkdir()
+    (tmp_path / "wide" / "curve.csv").write_text("decisions,win_share/odds\n1,0.5\n")
     for words, says in (
-        ([str(tmp_path / "empty")], "not the folder of a run"), ([str(tmp_path / "none")], "is not a folder"),
+        ([str(tmp_path / "wide")], "a learning curve has decisions, seconds, name"), ([str(tmp_path / "empty")], "not the folder of a run"), ([str(tmp_path / "none")], "is not a folder"),
         ([str(tmp_path), "--games", "0"], "games = 0"), ([str(tmp_path), "--bluff", "0"], "bluff = 0"),
     ):  # fmt: skip
         assert command(["report", *words]) == 2

@@ -22,7 +22,7 @@ TINY = (
 
 
 def tiny(*overrides):
-    return load_config(Config, ROOT / "configs/mmd.yaml", (*TINY, *overrides))
+    return load_config(Config, ROOT / "configs/ppo.yaml", (*TINY, *overrides))
 
 
 def figures(config, backend, steps=4):
@@ -90,7 +90,7 @@ def test_the_command_goes_on_with_other_workers(tmp_path):
     words = (*TINY, "play.parts=2", "learn.average=1.0")
     for name, workers in (("whole", "1"), ("parts", "2")):
         out = ["--out", str(tmp_path / name), "--workers", workers]
-        assert command(["ppo", str(ROOT / "configs/mmd.yaml"), *words, *out]) == 0
+        assert command(["ppo", str(ROOT / "configs/ppo.yaml"), *words, *out]) == 0
 
     def curve(name):
         with (tmp_path / name / "metrics.csv").open() as file:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from typing import Any
 
 import numpy as np
 import pytest
@@ -13,13 +14,16 @@ from agents.core.seated import sight
 from agents.learned import features
 from agents.learned.neural import RelativePolicy
 from perudo_env.engine.actions import PACO
+from perudo_env.engine.batch import Batch
 from perudo_env.engine.observation import layout
 from tests.helpers import PRESETS, play_out
 from train.research.deep_cfr import match_regrets
 from train.research.replay import ReplayBuffer
 from train.selfplay import critic_features
-from train.selfplay.collector import Tables, advantages
+from train.selfplay.collector import Tables
+from train.selfplay.estimates import advantages, expected_sarsa
 from train.selfplay.networks import entropy, kl, log_probs, log_sizes
+from train.selfplay.pay import CALLS, Stakes
 from train.selfplay.pool import SnapshotPool
 from train.selfplay.values import ContinuationValues, RoundStates
 
@@ -47,6 +51,64 @@ def test_a_trace_weights_later_errors_by_its_powers() -> None:
     assert gained([0.5, 0.2, 0.9], [0, 0, 0], [1], 0.5)[0] == pytest.approx(
         errors[0] + 0.5 * errors[1] + 0.25 * errors[2]
     )
+
+
+def targets(
+    values: list[float], chosen: list[float], cuts: list[float], who: list[int], pay: list[float], trace: float
+) -> list[float]:
+    out = np.empty(len(values))
+    expected_sarsa(*map(np.array, (values, chosen, cuts)), np.array(who), np.array(pay, np.float64), trace, out)
+    return out.tolist()
+
+
+def test_expected_sarsa_without_a_trace_is_the_mean_value_of_the_own_next_turn() -> None:
+    assert targets([0.5, -0.25, 0.75], [0.1, 0.2, 0.3], [1, 1, 1], [0, 1, 0], [1, -1], 0.0) == [0.75, -1, 1]
+
+
+def test_expected_sarsa_of_a_critic_that_is_right_is_right_under_any_trace() -> None:
+    """Its errors are 0, so nothing is carried: what GAE leaves, the luck of the actions drawn, is gone."""
+    for trace in (0.0, 0.5, 1.0):
+        assert targets([0.1, 0.2, 0.4], [0.2, 0.4, 1.0], [1, 1, 1], [0, 0, 0], [1], trace) == pytest.approx(
+            [0.2, 0.4, 1.0]
+        )
+
+
+def test_a_trace_is_cut_where_the_policy_would_hardly_have_gone() -> None:
+    """Retrace: target = next value + lambda x cut x error of the next action's value."""
+    found = targets([0.0, 0.3], [0.0, -0.5], [1.0, 0.25], [0, 0], [1], 0.9)
+    assert found == pytest.approx([0.3 + 0.9 * 0.25 * (1 - -0.5), 1])
+
+
+# ---------------------------------------------------------------------------------------------- the value of a call
+
+
+@pytest.mark.parametrize("unit", ["rounds", "games"])
+@pytest.mark.parametrize("variant", ["joker", "marquoir:starting_dice=2,calza=anyone"])
+def test_a_call_pays_what_was_said_before_it(unit: Any, variant: str) -> None:
+    """The tables themselves then make the call, and are paid."""
+    batch, rng, said = Batch(variant, 2, 200, 1), np.random.default_rng(0), 0
+    torch.manual_seed(0)
+    values = ContinuationValues([8], 1e-3)
+    for _ in range(20):
+        stakes, masks = Stakes(batch, unit, values), batch.masks()
+        living = np.flatnonzero(~batch.is_over)
+        before = batch.states.copy()
+        told = stakes.calls(batch, living, masks[living])
+        assert (batch.states == before).all()
+        for column, call in enumerate(CALLS):
+            rows = living[masks[living, call] == 1]
+            after = batch.take(np.arange(batch.num_games))
+            seats = after.seat.astype(int)
+            ended = after.act(np.full(rows.size, call), rows)
+            pay, _ = stakes.settle(after)
+            mine = told[masks[living, call] == 1, column]
+            known = ended if unit == "rounds" or batch.variant.rounds == "one" else after.is_over[rows]
+            assert (np.isfinite(mine) == known).all()
+            assert mine[known] == pytest.approx(pay[rows, seats[rows]][known], abs=1e-6)
+            said += int(known.sum())
+        assert np.isnan(told[masks[living][:, list(CALLS)] == 0]).all()
+        batch.act(pe.UniformPolicy().act(batch.observe(), batch.masks(), rng)[living], living)
+    assert said > 100
 
 
 # ---------------------------------------------------------------------------------------------- continuation values

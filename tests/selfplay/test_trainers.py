@@ -8,7 +8,7 @@ import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import pytest
@@ -17,9 +17,10 @@ from safetensors.numpy import load_file
 import agents
 import perudo_env as pe
 from tests.helpers import train
+from train.core.curve import read_curve
 from train.core.loop import STATE
 from train.core.state import load_state, save_state
-from train.research import deep_cfr, nfsp
+from train.research import compare, deep_cfr, nfsp
 from train.selfplay import distil, options, sb3
 
 ROOT = Path(__file__).parents[2]
@@ -37,17 +38,34 @@ class Kind(NamedTuple):
 
 
 TINY = "evaluation.every=100000"  # one point, at the end
-KINDS = {
-    # whole games of two tables, a pool: all that its state has to hold
-    "ppo": Kind(
-        CONFIGS / "mmd.yaml",
-        (
-            *options.SMOKE, TINY, "tables=[{variants: ['marquoir:starting_dice=2', classic], seats: [2, 3]}]", "play.tables=64",
-            "learn.hidden=[16]", "learn.critic_hidden=[16]", "play.groups_per_batch=2", "pool.share=0.5", "pool.scripted=[odds]",
-            "evaluation.rounds=[]", "evaluation.tables=[]",
-        ),
-        "classic", "learn.clip=wide", "learn.klip=1",
+# whole games of two tables, a pool: all that its state has to hold
+PPO = Kind(
+    CONFIGS / "ppo.yaml",
+    (
+        *options.SMOKE, TINY, "tables=[{variants: ['marquoir:starting_dice=2', classic], seats: [2, 3]}]", "play.tables=64",
+        "learn.hidden=[16]", "learn.critic_hidden=[16]", "play.groups_per_batch=2", "pool.share=0.5", "pool.scripted=[odds]",
+        "evaluation.rounds=[]", "evaluation.tables=[]",
     ),
+    "classic", "learn.clip=wide", "learn.klip=1",
+)  # fmt: skip
+
+
+def ppo_with(*switches: str) -> Kind:
+    """A variant of PPO."""
+    return PPO._replace(overrides=(*PPO.overrides, *switches))
+
+
+# a command, and of one with switches which
+KINDS = {
+    "ppo": PPO,
+    "ppo last": ppo_with("learn.magnet=last", "learn.kl=0.3", "learn.epochs=2"),
+    "ppo average": ppo_with("learn.magnet=average", "learn.kl=0.3", "run.precision=bfloat16"),
+    "ppo reference": ppo_with("learn.magnet=reference", "learn.kl=0.3", "learn.reference_every=300", "run.precision=float32"),
+    "ppo actions": ppo_with("learn.critic=action_values", "learn.uniform=0.1", "learn.epochs=2", "run.precision=float32"),
+    "ppo best": ppo_with(
+        "evaluation.every=300", "evaluation.keep=best", "evaluation.baselines=[uniform]", "evaluation.tables=[{variant: classic, seats: 2}]"
+    ),
+    "ppo games": ppo_with("play.tables=8", "learn.critic=action_values", "play.unit=games", "run.precision=bfloat16"),
     "nfsp": Kind(
         CONFIGS / "nfsp.yaml", (*nfsp.SMOKE, TINY, "learn.hidden=[16]"), "joker:starting_dice=2",
         "learn.tables=2.5", "learn.reservior=3",
@@ -90,9 +108,14 @@ main()
 """
 
 
+def command_of(name: str) -> str:
+    """The command of a kind."""
+    return name.partition(" ")[0]
+
+
 def run(name: str, out: Path, *more: str) -> int:
     kind = KINDS[name]
-    return train(name, kind.config, *kind.overrides, *more, out=out)
+    return train(command_of(name), kind.config, *kind.overrides, *more, out=out)
 
 
 def rows_of(path: Path) -> list[dict[str, str]]:
@@ -132,15 +155,18 @@ def test_a_small_run_writes_all_it_promises(name: str, finished: Callable[[str],
 
 
 @each
-def test_killed_and_gone_on_with_is_as_never_killed(name: str, finished: Callable[[str], Path], tmp_path: Path) -> None:
+def test_killed_moved_and_gone_on_with_is_as_never_killed(
+    name: str, finished: Callable[[str], Path], tmp_path: Path
+) -> None:
     """stable-baselines3 1277: resuming restarted counters and lost the generator."""
     whole, kind, out = finished(name), KINDS[name], tmp_path / "run"
-    words = [sys.executable, "-c", KILLED, name, str(kind.config), *kind.overrides, "--out", str(out)]
+    words = [sys.executable, "-c", KILLED, command_of(name), str(kind.config), *kind.overrides, "--out", str(out)]
     killed = subprocess.run(words, cwd=ROOT, capture_output=True, text=True, check=False)
     assert killed.returncode == -signal.SIGKILL, killed.stderr
     assert 3 <= len(rows_of(out / "metrics.csv")) < len(rows_of(whole / "metrics.csv"))
     assert not (out / "checkpoint").exists()
-    assert run(name, out) == 0
+    out = out.rename(tmp_path / "moved")
+    assert train(command_of(name), out / "config.yaml", out=out) == 0
     assert rows_of(out / "metrics.csv") == rows_of(whole / "metrics.csv")
     assert rows_of(out / "curve.csv") == rows_of(whole / "curve.csv")
     weights, expected = (load_file(f / "checkpoint" / "weights.safetensors") for f in (out, whole))
@@ -226,19 +252,47 @@ def test_mirror_descent_learns_a_tiny_round(tmp_path: Path) -> None:
         "learn.total_decisions=30000", "evaluation.every=1000000", "learn.hidden=[64]", "learn.critic_hidden=[64]",
         "play.tables=128", "learn.minibatch=256", "learn.epochs=4", "run.precision=float32",
     )  # fmt: skip
-    assert train("ppo", CONFIGS / "mmd_round.yaml", *overrides, out=tmp_path / "run") == 0
-    point = rows_of(tmp_path / "run" / "curve.csv")[-1]
-    assert 0 <= float(point[f"nash_conv/{tiny} 1v1"]) < 0.3
+    assert train("ppo", CONFIGS / "ppo_round.yaml", *overrides, out=tmp_path / "run") == 0
+    _, found = read_curve(tmp_path / "run" / "curve.csv")[-1]
+    assert (found.name, found.table) == ("nash_conv", f"{tiny} 1v1")
+    assert 0 <= found.value < 0.3
 
 
 def test_the_comparison_runs_all_and_goes_on(tmp_path: Path) -> None:
-    overrides = ("variant=joker:starting_dice=1,num_faces=3", "algorithms=[deep_cfr, dcfr]")
+    """What is done is not done again, and what was killed goes on with the decisions that it was given."""
+    tiny = "rounds=[{variant: 'joker:starting_dice=1,num_faces=3', dice: [1, 1]}]"
+    overrides = tiny, "trainers=[deep_cfr, ppo_reference, recall_2, dcfr]"
     assert train("compare", CONFIGS / "compare.yaml", *overrides, out=tmp_path, smoke=True) == 0
-    table: list[dict[str, Any]] = rows_of(tmp_path / "compare.csv")
-    assert {row["algorithm"] for row in table} == {"deep_cfr", "dcfr"}
+    points = compare.read_points(tmp_path / "compare.csv")
+    assert list(dict.fromkeys(p.trainer for p in points)) == ["deep_cfr", "ppo_reference", "recall_2", "dcfr"]
     assert (tmp_path / "compare.png").stat().st_size > 0
-    before = (tmp_path / "compare.csv").read_bytes()
+    assert all(p.cpu_seconds > 0 and 0 <= p.nash_conv < 2 for p in points)
+    dcfr = [p.nash_conv for p in points if p.trainer == "dcfr"]
+    assert dcfr[-1] < 0.01
+    (killed,) = tmp_path.glob("ppo_reference-*")
+    for path in (tmp_path / "speeds.json", killed / STATE, killed / "curve.csv", killed / "metrics.csv"):
+        path.unlink()
+    before = points
     assert train("compare", CONFIGS / "compare.yaml", *overrides, out=tmp_path, smoke=True) == 0
-    assert (tmp_path / "compare.csv").read_bytes() == before
-    dcfr = [float(row["nash_conv"]) for row in table if row["algorithm"] == "dcfr"]
-    assert dcfr[-1] < dcfr[0]
+    again = compare.read_points(tmp_path / "compare.csv")
+    assert [p[:5] + p[6:] for p in again] == [p[:5] + p[6:] for p in before]
+    assert [p for p in again if p.trainer != "ppo_reference"] == [p for p in before if p.trainer != "ppo_reference"]
+
+
+@pytest.mark.parametrize("trainer", ["ppo", "nfsp", "deep_cfr", "recall_2", "dcfr"])
+def test_an_endgame_is_played_and_judged_with_the_bids_of_a_whole_game(tmp_path: Path, trainer: str) -> None:
+    tiny = "rounds=[{variant: 'classic:rounds=one,first_player=first_seat,num_faces=2,starting_dice=2', dice: [1, 1], endgame: true}]"
+    assert train("compare", CONFIGS / "compare.yaml", tiny, f"trainers=[{trainer}]", out=tmp_path, smoke=True) == 0
+    points = compare.read_points(tmp_path / "compare.csv")
+    assert points[-1].round.endswith("1v1, endgame")
+    assert 0 <= points[-1].nash_conv < (0.02 if trainer in ("recall_2", "dcfr") else 2)
+
+
+def test_the_ends_of_curves_are_told_with_their_spread_and_their_rise() -> None:
+    points = [
+        compare.Point("ppo", "r", 5.0, seed, step, 1.0, value)
+        for seed, curve in ((1, (0.5, 0.2, 0.3)), (2, (0.6, 0.4, 0.4)), (3, (0.9, 0.1, 0.9)))
+        for step, value in enumerate(curve)
+    ]
+    told = compare.last_points(points).markdown()
+    assert "| `ppo` | 0.400 (0.300 to 0.900) | 0.100 |" in told

@@ -1,1 +1,1 @@
-"""The common parts of training: options, run folder, state, loop, progress, games between policies, workers."""
+"""The common parts of training: options, run folder, state, loop, progress, measured values and tables of them, games between policies, workers."""

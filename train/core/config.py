@@ -120,8 +120,11 @@ def read_yaml(path: Path) -> dict[str, Any]:
     """The mapping in a YAML file; raises ``ValueError``, a line that names the file, for anything else."""
     try:
         tree = parse_yaml(read_whole(path, MOST_BYTES).decode("utf-8-sig"))
+    except FileNotFoundError:
+        raise ValueError(f"{path} does not exist: name a YAML file, and overrides like key=value after it") from None
     except (OSError, ValueError) as error:
-        raise ValueError(f"{path} cannot be read as YAML: {error}") from error
+        said = error.strerror if isinstance(error, OSError) else error
+        raise ValueError(f"{path} cannot be read as YAML: {said}") from error
     if not isinstance(tree, dict):
         raise ValueError(f"{path} is {'empty' if tree is None else 'no configuration'}: keys with values belong there")
     return tree

@@ -1,7 +1,7 @@
 """The loop that every trainer of ours runs in: metrics, evaluation, progress, and a state to go on from after a kill.
 
-A run folder holds config.yaml (resolved), metrics.csv (a row per iteration), curve.csv and curve.png (a row per
-evaluation), TensorBoard events, state.safetensors (to go on from) and checkpoint/ (what plays).
+A run folder holds config.yaml (resolved), metrics.csv (a row per iteration), curve.csv and curve.png (a row per measured
+value of an evaluation), TensorBoard events, state.safetensors (to go on from) and checkpoint/ (what plays).
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, Protocol, TypeVar
 
 import numpy as np
 from rich.console import Console
@@ -23,13 +23,17 @@ from torch.utils.tensorboard import SummaryWriter
 from agents.core.switches import known_today
 from perudo_env.game.files import written
 from train.core.config import C, load_config
+from train.core.curve import COLUMNS, draw_curve, points_of
+from train.core.measured import Measured, in_a_line, measured_table
 from train.core.options import Training
 from train.core.progress import progress
-from train.core.run import draw_columns, open_run, read_csv, take_back, write_csv
+from train.core.run import open_run, read_csv, take_back, write_csv, write_png
 from train.core.state import Arrays, load_state, save_state, take_count
 
 STATE = "state.safetensors"
+T = TypeVar("T")
 Figures = dict[str, float]
+Judge = Callable[[], list[Measured]]
 
 
 class Trainer(Protocol):
@@ -61,37 +65,39 @@ class DivergenceError(ValueError):
     """Training has run off to numbers that are none; nothing of them is kept."""
 
 
-class Table:
-    """A CSV file that grows by rows, whose columns are those of its first row."""
+class GrowingCSV:
+    """A CSV file that grows by rows; its columns are those of its first row, or ``columns``, of which ``texts`` hold no numbers."""
 
-    def __init__(self, path: Path, keep: int) -> None:
+    def __init__(self, path: Path, keep: int, columns: Sequence[str] = (), texts: Sequence[str] = ()) -> None:
         """Go on after the first ``keep`` rows of what is there; raises ``ValueError`` where they are not there whole."""
-        self.path = path
+        self.path, self.columns = path, list(columns)
         self.rows: list[dict[str, Any]] = []
         self._begun = False
         if keep and path.exists():
-            self.rows = list(read_csv(path, ended=True)[1][:keep])
-            if len(self.rows) < keep or not all(map(_are_numbers, self.rows)):
+            there, rows = read_csv(path, ended=True)
+            self.rows, self.columns = list(rows[:keep]), self.columns or there
+            numbers = [c for c in self.columns if c not in texts]
+            if len(self.rows) < keep or there != self.columns or not all(_are_numbers(r, numbers) for r in self.rows):
                 raise ValueError(
                     f"{path} does not hold the {keep} rows that it had when the state was saved: put it back as it was, or "
                     "remove it to go on without them"
                 )
 
-    def add(self, row: Mapping[str, Any]) -> None:
-        """Append a row; the first that comes replaces what was beyond those kept."""
-        self.rows.append(dict(row))
-        columns = list(self.rows[0])
+    def add(self, *rows: Mapping[str, Any]) -> None:
+        """Append rows; the first that come replace what was beyond those kept."""
+        self.rows += map(dict, rows)
+        self.columns = self.columns or list(self.rows[0])
         if self._begun:
             with self.path.open("a", newline="", encoding="utf-8") as file:
-                csv.writer(file).writerow([row.get(c, "") for c in columns])
+                csv.writer(file).writerows([[row.get(c, "") for c in self.columns] for row in rows])
             return
-        write_csv(self.path, columns, [[r.get(c, "") for c in columns] for r in self.rows])
+        write_csv(self.path, self.columns, [[r.get(c, "") for c in self.columns] for r in self.rows])
         self._begun = True
 
 
-def _are_numbers(row: Mapping[str, str]) -> bool:
+def _are_numbers(row: Mapping[str, str], columns: Sequence[str]) -> bool:
     try:
-        return bool([float(value) for value in row.values() if value])
+        return bool([float(row[c]) for c in columns if row[c]])
     except ValueError:
         return False
 
@@ -103,10 +109,12 @@ def resume(trainer: Trainer, path: Path) -> dict[str, Any]:
         trainer.restore(arrays, about["trainer"])
         first, second = about["rows"]
         told = {"rows": (first, second), "next_point": about["next_point"], "seconds": float(about["seconds"])}
+        told["cpu_seconds"] = float(about.get("cpu_seconds", 0.0))
         for name, count in (("next_point", told["next_point"]), ("rows", first), ("rows", second)):
             take_count({name: count}, name)
-        if not 0 <= told["seconds"] < float("inf"):
-            raise ValueError(f"seconds = {told['seconds']} is no time")
+        for name in ("seconds", "cpu_seconds"):
+            if not 0 <= told[name] < float("inf"):
+                raise ValueError(f"{name} = {told[name]} is no time")
     except KeyError as error:
         raise ValueError(f"{path} is not a state of this trainer: it lacks {error}") from error
     # a generator's state above all, which NumPy itself reads
@@ -145,24 +153,25 @@ class Loop:
         trainer: Trainer,
         folder: Path,
         total: int,
-        judge: Callable[[], Figures],
+        judge: Judge,
         every: int,
         save_seconds: float,
         console: Console,
     ) -> None:
         self.trainer, self.folder, self.total, self.judge, self.every = trainer, folder, total, judge, every
         self.save_seconds, self.console = save_seconds, console
-        self.seconds = 0.0  # of all processes of this run together
+        self.seconds = self.cpu_seconds = 0.0  # of all processes of this run together; the second of training alone
         self.next_point = every
         rows = 0, 0
         if (folder / STATE).exists():
             about = resume(trainer, folder / STATE)
             self.seconds, self.next_point, rows = about["seconds"], about["next_point"], about["rows"]
+            self.cpu_seconds = about["cpu_seconds"]
             console.print(f"going on from {trainer.decisions:,} decisions in {folder}", highlight=False)
-        self.metrics = Table(folder / "metrics.csv", rows[0])
-        self.curve = Table(folder / "curve.csv", rows[1])
+        self.metrics = GrowingCSV(folder / "metrics.csv", rows[0])
+        self.curve = GrowingCSV(folder / "curve.csv", rows[1], COLUMNS, ("name", "table", "agent", "against"))
 
-    def run(self) -> Figures:
+    def run(self) -> list[Measured]:
         """Train to the end; returns the last evaluation."""
         trainer, begun, saved = self.trainer, time.monotonic() - self.seconds, time.monotonic()
         with (
@@ -171,10 +180,12 @@ class Loop:
             progress("decisions", self.total, self.console, done=trainer.decisions) as bar,
         ):
             while trainer.decisions < self.total:
-                before = trainer.decisions
+                before, cpu = trainer.decisions, time.process_time()
                 figures = self._step()
+                self.cpu_seconds += time.process_time() - cpu
                 self.seconds = time.monotonic() - begun
-                self._note(board, self.metrics, figures)
+                self.metrics.add({**self._now(), **figures})
+                self._show(board, figures)
                 bar(trainer.decisions - before)
                 if trainer.decisions >= self.next_point or trainer.decisions >= self.total:
                     self.next_point = (trainer.decisions // self.every + 1) * self.every
@@ -186,7 +197,8 @@ class Loop:
             if not self.curve.rows:  # the run was over, and the file was removed
                 self._point(board, {})
             self.save()
-        return {k: float(v) for k, v in self.curve.rows[-1].items()}
+        points = points_of(self.curve.rows)
+        return [m for decisions, m in points if decisions == points[-1][0]]
 
     def _step(self) -> Figures:
         """One iteration; raises ``DivergenceError`` for losses or weights that are no finite numbers."""
@@ -197,7 +209,7 @@ class Loop:
         self._check_finite(self.trainer.weights())
         return figures
 
-    def _asked(self, call: Callable[[], Figures]) -> Figures:
+    def _asked(self, call: Callable[[], T]) -> T:
         """The figures of a step or a judgement; what fails on networks that are lost is a ``DivergenceError``."""
         try:
             with np.errstate(invalid="ignore"):  # what comes of it is looked at
@@ -232,6 +244,7 @@ class Loop:
             {
                 "trainer": about,
                 "seconds": self.seconds,
+                "cpu_seconds": self.cpu_seconds,
                 "next_point": self.next_point,
                 "rows": rows,
                 "switches": known_today(),
@@ -240,25 +253,23 @@ class Loop:
 
     def _point(self, board: SummaryWriter, figures: Figures) -> None:
         judged = self._asked(self.judge)
-        self._note(board, self.curve, judged)
-        draw_columns(self.folder / "curve.png", self.curve.rows)
+        self.curve.add(*({**self._now(), **m._asdict()} for m in judged))
+        self._show(board, {m.tag: m.value for m in judged})
+        if judged:
+            write_png(self.folder / "curve.png", draw_curve(points_of(self.curve.rows)), 130)
         speed = self.trainer.decisions / max(self.seconds, 1e-9)
-        words = ", ".join(f"{name} {value:.3f}" for name, value in judged.items() if name.count("/") == 1)
         learnt = ", ".join(f"{name} {value:.3g}" for name, value in figures.items())
         self.console.print(
-            f"{self.trainer.decisions:>10,} decisions, {speed:,.0f} a second; {words}; {learnt}", highlight=False
+            f"{self.trainer.decisions:>10,} decisions, {speed:,.0f} a second; {in_a_line(judged)}; {learnt}",
+            highlight=False,
         )
 
-    def _note(self, board: SummaryWriter, table: Table, figures: Figures) -> None:
-        table.add({"decisions": self.trainer.decisions, "seconds": round(self.seconds, 2), **figures})
+    def _now(self) -> Figures:
+        return {"decisions": self.trainer.decisions, "seconds": round(self.seconds, 2)}
+
+    def _show(self, board: SummaryWriter, figures: Figures) -> None:
         for name, value in figures.items():
             board.add_scalar(name, value, self.trainer.decisions)
-
-
-def print_figures(console: Console, figures: Figures) -> None:
-    """A line per figure."""
-    for name, value in figures.items():
-        console.print(f"{name:<40} {value:.4f}", highlight=False)
 
 
 def run_command(
@@ -266,7 +277,7 @@ def run_command(
     kind: type[C],
     options: Training,
     smoke: Sequence[str],
-    train: Callable[[C, Path, Console], Figures],
+    train: Callable[[C, Path, Console], list[Measured]],
 ) -> None:
     """What a trainer's command does: read the configuration, open the folder, train, say what came.
 
@@ -286,5 +297,5 @@ def run_command(
         if begun is not None:
             take_back(begun)
         raise
-    print_figures(console, final)
+    console.print(measured_table(final, "measured at the end").rich())
     console.print(f"run folder {folder}: checkpoint/, curve.png, curve.csv, metrics.csv")

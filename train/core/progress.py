@@ -25,8 +25,16 @@ def progress(what: str, total: int, console: Console | None = None, done: int = 
     yield _lines(what, total, console, done)
 
 
+def in_time(seconds: float) -> str:
+    """Seconds as people say them: 40 s, 12 min, 3 h 5 min."""
+    if seconds < 100:
+        return f"{seconds:.0f} s"
+    hours, minutes = divmod(round(seconds / 60), 60)
+    return f"{hours} h {minutes} min" if hours else f"{minutes} min"
+
+
 def _lines(what: str, total: int, console: Console, done: int) -> Callable[[int], None]:
-    begun = time.monotonic()
+    begun, behind = time.monotonic(), done
     last = begun
 
     def advance(count: int) -> None:
@@ -34,7 +42,8 @@ def _lines(what: str, total: int, console: Console, done: int) -> Callable[[int]
         done += count
         now = time.monotonic()
         if done >= total or now - last >= SECONDS_BETWEEN_LINES:
-            last = now
-            console.print(f"{what}: {done} of {total}, {now - begun:.0f} s", highlight=False)
+            last, spent = now, now - begun
+            left = f", about {in_time(spent * (total - done) / (done - behind))} left" if behind < done < total else ""
+            console.print(f"{what}: {done:,} of {total:,}, {in_time(spent)}{left}", highlight=False)
 
     return advance

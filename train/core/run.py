@@ -7,7 +7,7 @@ import importlib.metadata
 import io
 import platform
 import subprocess
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from datetime import datetime
 from itertools import takewhile
@@ -104,56 +104,3 @@ def read_csv(path: Path, *, ended: bool = False) -> tuple[list[str], list[dict[s
         return list(reader.fieldnames or ()), rows
     except (OSError, ValueError, csv.Error) as error:
         raise ValueError(f"{path} cannot be read as CSV: {error}") from error
-
-
-def draw_columns(path: Path, rows: Sequence[Mapping[str, Any]]) -> None:
-    """The learning curve of a ``curve.csv`` as a PNG: columns ``win_share/NAME`` above, ``nash_conv/ROUND`` below."""
-    import matplotlib as mpl
-
-    mpl.use("Agg")
-    import matplotlib.pyplot as plt
-
-    kinds = [k for k in ("win_share", "nash_conv") if any(c.startswith(f"{k}/") for c in rows[0])]
-    if not kinds:
-        return
-    figure, axes = plt.subplots(len(kinds), figsize=(7, 3.6 * len(kinds)), layout="constrained", squeeze=False)
-    decisions = [float(r["decisions"]) for r in rows]
-    for axis, kind in zip(axes[:, 0], kinds, strict=True):
-        for column in (c for c in rows[0] if c.startswith(f"{kind}/") and c.count("/") == 1):
-            axis.plot(
-                decisions, [float(r[column]) for r in rows], marker="o", markersize=3, label=column.partition("/")[2]
-            )
-            if f"{column}/low" in rows[0]:
-                low, high = ([float(r[f"{column}/{end}"]) for r in rows] for end in ("low", "high"))
-                axis.fill_between(decisions, low, high, alpha=0.15)
-        axis.set(xlabel="decisions", ylabel=kind.replace("_", " "))
-        axis.legend(fontsize=7)
-    write_png(path, figure, 130)
-    plt.close(figure)
-
-
-def draw_comparison(
-    path: Path, title: str, points: Sequence[tuple[str, str, int, int, float]], uniform: Mapping[str, float]
-) -> None:
-    """NashConv over decisions, log-log, a panel per round and a line per algorithm and seed.
-
-    ``points`` are (algorithm, round, seed, decisions, NashConv), ``uniform`` the NashConv of uniform play by round.
-    """
-    import matplotlib as mpl
-
-    mpl.use("Agg")
-    import matplotlib.pyplot as plt
-
-    algorithms = list(dict.fromkeys(p[0] for p in points))
-    figure, axes = plt.subplots(1, len(uniform), figsize=(5 * len(uniform), 4.2), layout="constrained", squeeze=False)
-    for axis, (round_, level) in zip(axes[0], uniform.items(), strict=True):
-        axis.axhline(level, color="grey", linewidth=0.8, linestyle="--", label="uniform")
-        for k, name in enumerate(algorithms):
-            for seed in dict.fromkeys(p[2] for p in points if p[:2] == (name, round_)):
-                line = [(p[3], p[4]) for p in points if p[:3] == (name, round_, seed)]
-                label = None if axis.lines and any(x.get_label() == name for x in axis.lines) else name
-                axis.plot(*zip(*line, strict=True), marker="o", markersize=3, color=f"C{k}", label=label)
-        axis.set(xscale="log", yscale="log", xlabel="decisions", ylabel="exact NashConv", title=f"{title}, {round_}")
-        axis.legend(fontsize=8)
-    write_png(path, figure, 130)
-    plt.close(figure)

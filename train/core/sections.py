@@ -2,7 +2,13 @@
 
 from __future__ import annotations
 
+from typing import Annotated, Literal
+
+from pydantic import Field
+
 from train.core.config import Count, Pair, Part, Rate, Seats, Section, Seed, Threads, VariantText, Weight, Widths
+
+Keep = Literal["last", "best"]
 
 
 class TableSection(Section):
@@ -13,6 +19,11 @@ class TableSection(Section):
     seats: Seats
     """2 to 8."""
 
+    @property
+    def name(self) -> str:
+        """The table in words."""
+        return f"{self.variant}, {self.seats} seats"
+
 
 class RoundSection(Section):
     """A round between two seats whose exact NashConv is measured."""
@@ -21,6 +32,13 @@ class RoundSection(Section):
     """A preset, or like box:calza=anyone."""
     dice: Pair
     """The dice of seat 0, which opens, and of seat 1."""
+    endgame: bool = False
+    """Whether it is the round as a whole game comes to it, with the bids of its starting dice."""
+
+    @property
+    def name(self) -> str:
+        """The round in words."""
+        return f"{self.variant} {'v'.join(map(str, self.dice))}{', endgame' if self.endgame else ''}"
 
 
 class EvaluationSection(Section):
@@ -32,6 +50,10 @@ class EvaluationSection(Section):
     """Games per win share."""
     baselines: tuple[str, ...] = ("odds", "inference")
     """Agents against which win shares are measured."""
+    strangers: tuple[str, ...] = ()
+    """Agents that no training and no choice meets: their win shares stand beside those of the baselines, with the mean gap."""
+    response_decisions: Annotated[int, Field(ge=0, le=10**12)] = 0
+    """Decisions of a short best response, trained from the agent's own weights at each point; its gain is on the curve. 0: none."""
     tables: tuple[TableSection, ...] = (
         TableSection(variant="classic", seats=2),
         TableSection(variant="pascal", seats=2),
@@ -43,6 +65,9 @@ class EvaluationSection(Section):
         RoundSection(variant="pascal", dice=(1, 1)),
     )
     """Rounds whose exact NashConv is measured."""
+    keep: Keep = "last"
+    """The weights that are kept to play: the last, or those of the curve's best point: by the mean win share against the
+    baselines, or, where none is measured, the least mean NashConv."""
 
 
 class NetworkSection(Section):

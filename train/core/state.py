@@ -107,6 +107,11 @@ def with_prefix(prefix: str, arrays: Mapping[str, npt.NDArray[Any]]) -> Arrays:
     return {f"{prefix}.{name}": array for name, array in arrays.items()}
 
 
+def prefixed(parts: Mapping[str, Mapping[str, npt.NDArray[Any]]]) -> Arrays:
+    """The arrays of several parts, each under its name."""
+    return {key: array for name, arrays in parts.items() for key, array in with_prefix(name, arrays).items()}
+
+
 def under_prefix(prefix: str, arrays: Mapping[str, npt.NDArray[Any]]) -> Arrays:
     """The arrays whose names begin with ``prefix`` and a dot, without it."""
     return {name[len(prefix) + 1 :]: array for name, array in arrays.items() if name.startswith(f"{prefix}.")}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -13,8 +13,9 @@ from torch import Tensor, nn
 from torch.optim import Optimizer
 
 from perudo_env.engine.variant import is_whole
-from train.core.loop import Figures, Loop
-from train.core.sections import RunSection
+from train.core.loop import Figures, Judge, Loop
+from train.core.measured import Measured, score
+from train.core.sections import Keep, RunSection
 from train.core.state import (
     Arrays,
     adam_arrays,
@@ -65,6 +66,36 @@ class EMAWeights:
         self.updates, self.horizon, self._mean = updates, horizon, mean if updates else {}
 
 
+class BestWeights:
+    """The weights of the best point of a curve so far, by :func:`train.core.measured.score`."""
+
+    def __init__(self) -> None:
+        self.decisions, self.points = 0, 0
+        self.found: list[Measured] = []  # what was measured there
+        self.weights: Arrays = {}
+
+    def offer(self, found: Sequence[Measured], decisions: int, weights: Arrays) -> None:
+        """Take in a point; of equal ones the later stays."""
+        new, old = score(found), score(self.found)
+        self.points += 1
+        if new is not None and (old is None or new >= old):
+            self.decisions, self.found, self.weights = decisions, list(found), weights
+
+    def state(self) -> dict[str, Any]:
+        """What JSON holds, beside the weights."""
+        return {"decisions": self.decisions, "points": self.points, "found": self.found}
+
+    def restore(self, arrays: Arrays, about: Mapping[str, Any], like: Arrays) -> None:
+        """Go on from :meth:`state` with the weights; raises ``ValueError`` for what cannot be."""
+        found = [
+            Measured(str(name), float(value), float(low), float(high), *map(str, where))
+            for name, value, low, high, *where in about["found"]
+        ]
+        decisions, points = take_count(about, "decisions"), take_count(about, "points")
+        self.weights = take_weights(arrays, like) if found else {}
+        self.decisions, self.points, self.found = decisions, points, found
+
+
 class NetworkTrainer:
     """What a trainer begins with; see :class:`train.core.loop.Trainer`.
 
@@ -76,13 +107,14 @@ class NetworkTrainer:
     counts: tuple[str, ...] = ("decisions",)
     ema: EMAWeights
 
-    def __init__(self, run: RunSection, total: int) -> None:
+    def __init__(self, run: RunSection, total: int, keep: Keep = "last") -> None:
         torch.manual_seed(run.seed)
         torch.set_num_threads(run.torch_threads)
         self.run, self.total, self.decisions = run, total, 0
         self.rng = np.random.default_rng(run.seed)
         self.networks: dict[str, nn.Module] = {}
         self.optimizers: dict[str, Optimizer] = {}
+        self.best = BestWeights() if keep == "best" else None
         self._kept: dict[str, tuple[Callable[[], Arrays], Callable[[Arrays], Any]]] = {}
 
     def step(self) -> Figures:
@@ -118,8 +150,12 @@ class NetworkTrainer:
         return loss.item()
 
     def weights(self) -> Arrays:
-        """The network that plays."""
+        """The network that would play now."""
         return self.ema.weights()
+
+    def kept_weights(self) -> Arrays:
+        """The network that is kept: of the best point of the curve, where it is looked for, or the last."""
+        return self.best.weights if self.best and self.best.weights else self.weights()
 
     def state(self) -> tuple[Arrays, dict[str, Any]]:
         """All that a later process needs to go on to the same curve: arrays, and what JSON holds."""
@@ -127,6 +163,9 @@ class NetworkTrainer:
         for name, (kept, _) in self._kept.items():
             arrays |= with_prefix(name, kept())
         arrays |= with_prefix("average", self.ema.weights())
+        if self.best:
+            arrays |= with_prefix("best", self.best.weights)
+            about["best"] = self.best.state()
         return arrays, {
             **about, "average": (self.ema.updates, self.ema.horizon), "rng": self.rng.bit_generator.state,
         }  # fmt: skip
@@ -136,12 +175,22 @@ class NetworkTrainer:
         for name, (_, restore) in self._kept.items():
             restore(under_prefix(name, arrays))
         self.ema.restore(under_prefix("average", arrays), *about["average"])
+        if self.best and "best" in about:
+            self.best.restore(under_prefix("best", arrays), about["best"], self.weights())
         for name in self.counts:
             setattr(self, name, take_count(about, name))
         self.rng.bit_generator.state = about["rng"]
         load_torch_generator(arrays)
 
-    def train(self, folder: Path, judge: Callable[[], Figures], every: int, console: Console) -> Figures:
-        """Run to the end in ``folder``, going on from the state there, judged ``every`` so many decisions; returns the last
-        evaluation."""
-        return Loop(self, folder, self.total, judge, every, self.run.save_every, console).run()
+    def train(self, folder: Path, judge: Judge, every: int, console: Console) -> list[Measured]:
+        """Run to the end in ``folder``, going on from the state there, judged ``every`` so many decisions; returns what was
+        measured of the weights that are kept, the last or the best."""
+
+        def judged() -> list[Measured]:
+            found = judge()
+            if self.best:
+                self.best.offer(found, self.decisions, self.weights())
+            return found
+
+        last = Loop(self, folder, self.total, judged, every, self.run.save_every, console).run()
+        return self.best.found if self.best else last

@@ -24,7 +24,7 @@ import tyro
 import agents as registry
 from perudo_env.engine.variant import RULE_TEXTS
 from train.core.options import AgentOption, Smoke, Workers
-from train.evaluate.benchmark_tasks import OPPONENTS, VERSION, Task
+from train.evaluate.benchmark_tasks import OPPONENTS, VERSION, BenchmarkPart
 
 SEATS = (2, 3, 4, 6)
 SPLITS = ((1, 1), (2, 1), (1, 2))
@@ -56,7 +56,7 @@ class Benchmark:
         return "smoke" if self.smoke else "quick" if self.quick else "full"
 
 
-def tasks_of(benchmark: Benchmark) -> list[Task]:
+def tasks_of(benchmark: Benchmark) -> list[BenchmarkPart]:
     """All that is measured, the longest first."""
     presets = RULE_TEXTS if not benchmark.smoke else RULE_TEXTS[:1]
     rounds = [(v, dice) for dice in reversed(SPLITS) for v in presets if v != UNBOUNDED]
@@ -69,9 +69,9 @@ def tasks_of(benchmark: Benchmark) -> list[Task]:
     seats = SEATS if not benchmark.smoke else SEATS[:1]
     cells = [(v, n, b) for n in reversed(seats) for b in reversed(OPPONENTS) for v in presets]
     return [
-        *(Task("nash_conv", v, 2, dice=dice) for v, dice in rounds),
-        *(Task("win_share", v, n, baseline=b, games=benchmark.games) for v, n, b in cells),
-        *(Task("latency", v, n) for v in presets[:1] for n in seats[:1]),
+        *(BenchmarkPart("nash_conv", v, 2, dice=dice) for v, dice in rounds),
+        *(BenchmarkPart("win_share", v, n, baseline=b, games=benchmark.games) for v, n, b in cells),
+        *(BenchmarkPart("latency", v, n) for v in presets[:1] for n in seats[:1]),
     ]
 
 

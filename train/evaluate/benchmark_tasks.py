@@ -25,8 +25,8 @@ from perudo_env.policy import Policy, UniformPolicy
 from train.core.backends import open_backend
 from train.core.progress import progress
 from train.evaluate.exploitability import nash_conv
-from train.evaluate.standings import share_against
-from train.evaluate.watch import Guard
+from train.evaluate.guard import Guard
+from train.evaluate.tournament.standings import share_against
 
 VERSION = "perudo-bench v0"
 SEED = 20260101  # part of the version: the same dice and line-ups for everybody
@@ -43,7 +43,7 @@ PARTS = "parts.jsonl"  # finished parts, to go on from
 
 
 @dataclass(frozen=True)
-class Task:
+class BenchmarkPart:
     """One part: a cell of win shares, the NashConv of a round, or the time of a decision asked alone."""
 
     kind: str
@@ -59,7 +59,7 @@ class Task:
         return " ".join(map(str, (self.kind, self.variant, self.seats, self.baseline, self.games, *self.dice)))
 
 
-def measure(task: Task, agent: str) -> dict[str, Any]:
+def measure(task: BenchmarkPart, agent: str) -> dict[str, Any]:
     """What a part found, or ``unplayed`` (the agent says it is not for that table), or ``error`` (it failed)."""
     cpu = time.process_time()
     found: dict[str, Any] = {"part": task.name, **asdict(task), "dice": list(task.dice)}  # as JSON gives it back
@@ -77,7 +77,7 @@ def measure(task: Task, agent: str) -> dict[str, Any]:
     return {**found, "task_cpu_seconds": round(time.process_time() - cpu, 2)}
 
 
-def _nash_conv(policy: Policy, task: Task) -> dict[str, Any]:
+def _nash_conv(policy: Policy, task: BenchmarkPart) -> dict[str, Any]:
     result = nash_conv(policy, task.variant, task.dice)
     return {
         "value": result.value,
@@ -87,7 +87,7 @@ def _nash_conv(policy: Policy, task: Task) -> dict[str, Any]:
     }
 
 
-def _win_share(policy: Policy, task: Task) -> dict[str, Any]:
+def _win_share(policy: Policy, task: BenchmarkPart) -> dict[str, Any]:
     guard, v = Guard(policy), find_variant(task.variant)
     share = share_against(guard, registry.make(task.baseline, v, task.seats), v, task.seats, task.games, SEED)
     return {
@@ -112,7 +112,7 @@ def play_digest(agent: str) -> str:
     return found.hexdigest()[:12]
 
 
-def _latency(policy: Policy, task: Task) -> dict[str, Any]:
+def _latency(policy: Policy, task: BenchmarkPart) -> dict[str, Any]:
     """The median time of one decision asked alone, in positions of random play."""
     batch, rng = Batch(task.variant, task.seats, 1, SEED), np.random.default_rng(SEED)
     guard, uniform, times = Guard(policy), UniformPolicy(), []
@@ -128,7 +128,7 @@ def _latency(policy: Policy, task: Task) -> dict[str, Any]:
 
 
 def run_tasks(
-    agent: str, tasks: Sequence[Task], folder: Path, scale: str, workers: int, console: Console
+    agent: str, tasks: Sequence[BenchmarkPart], folder: Path, scale: str, workers: int, console: Console
 ) -> list[dict[str, Any]]:
     """Measure all parts in ``workers`` processes, those apart that ``folder`` holds already; in the order of ``tasks``.
 

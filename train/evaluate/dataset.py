@@ -49,15 +49,15 @@ class DatasetOptions:
     agent: str | None = None
     """Keep this agent's decisions alone."""
     seats: int | None = None
-    """Write in the layout of so many seats (default: the first game's)."""
+    """Write in the layout of so many seats; by default the first game's."""
     max_quantity: int | None = None
-    """And of so high bids (default: the first game's)."""
+    """And of so high bids; by default the first game's."""
     skip_broken: bool = False
     """Leave unreadable lines out and say so, instead of stopping there."""
 
 
 @dataclass
-class Result:
+class Written:
     """What was written: decisions, games, and the lines that were left out, with the reason."""
 
     decisions: int = 0
@@ -65,7 +65,7 @@ class Result:
     broken: list[str] = field(default_factory=list)
 
 
-def convert(o: DatasetOptions) -> Result:
+def convert(o: DatasetOptions) -> Written:
     """Write the arrays, with memory for one game at a time.
 
     Raises ``ValueError`` naming the first line that cannot be read, after the games before it have been written; with
@@ -77,7 +77,7 @@ def convert(o: DatasetOptions) -> Result:
         table_size(o.seats)
     if o.max_quantity is not None and not 1 <= o.max_quantity <= MAX_QUANTITY:
         raise ValueError(f"max_quantity = {o.max_quantity} is out of range: use 1 to {MAX_QUANTITY}")
-    result = Result()
+    result = Written()
     check_writable(o.out)
     make_folder(o.out.parent)
     with (
@@ -146,7 +146,7 @@ class Columns:
         take_place(self.folder / "npz", out)
 
 
-def _fill(columns: Columns, o: DatasetOptions, result: Result) -> None:
+def _fill(columns: Columns, o: DatasetOptions, result: Written) -> None:
     """Read the games up to the end, or to the first broken line."""
     for number, line in _lines(o.games):
         try:

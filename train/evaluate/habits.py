@@ -18,8 +18,9 @@ from perudo_env.engine.actions import CALZA, DUDO, FIRST_BID
 from perudo_env.engine.variant import MAX_STARTING_DICE, Variant
 from perudo_env.game.asking import ask
 from perudo_env.policy import Int8Array, Policy
+from train.core.measured import Estimate
 from train.core.rollout import play
-from train.evaluate.statistics import Estimate, share_estimate
+from train.evaluate.statistics import share_estimate
 
 BLUFF = 0.5
 BATCHES = 20  # of games; each is one sample of the intervals, since decisions of one game are not independent

@@ -14,7 +14,7 @@ from perudo_env.engine.variant import as_variant, table_size
 from perudo_env.game.files import check_writable, write_text
 from train.core.options import Seed, VariantOption
 from train.core.progress import progress
-from train.evaluate.standings import one_against_rest
+from train.evaluate.tournament.standings import one_against_rest
 
 
 @dataclass(frozen=True)

@@ -30,16 +30,17 @@ from perudo_env.engine.rows import open_row
 from perudo_env.engine.variant import Variant, as_variant, parse_variant, table_size
 from perudo_env.game.asking import ask_probs, places
 from perudo_env.policy import Policy, sample
-from train.core.options import AgentOption, Seed, VariantOption
+from train.core.measured import Estimate
+from train.core.options import AgentOption, MemoryOption, Seed, VariantOption
 from train.core.progress import progress
-from train.evaluate.statistics import Estimate, mean_estimate
+from train.evaluate.statistics import mean_estimate
 
 CHUNK = 512  # deals that are played side by side; part of what a seed means
 FloatArray = npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True)
-class Table:
+class RoundOrGame:
     """What is played: one round that seat 0 opens, or a whole game."""
 
     variant: Variant
@@ -94,7 +95,7 @@ class Gain:
 
 def local_best_response(
     policy: Policy,
-    table: Table,
+    table: RoundOrGame,
     deals: int = 2000,
     seed: int = 0,
     effort: Effort | None = None,
@@ -172,14 +173,16 @@ class LocalBestResponse:
     games: int = 2000
     """Deals; each is played once per seat of the responder and once by the agent alone."""
     seed: Seed = 0
+    memory: MemoryOption = "perfect"
+    """Of the agent; the responder knows all counts."""
     effort: Effort = field(default_factory=Effort)
 
-    def table(self) -> Table:
+    def table(self) -> RoundOrGame:
         """The table; raises ``ValueError`` for what cannot be played."""
-        return Table(parse_variant(self.variant), self.dice, self.palifico, self.match)
+        return RoundOrGame(parse_variant(self.variant), self.dice, self.palifico, self.match)
 
 
-def describe(options: LocalBestResponse, table: Table, gain: Gain) -> str:
+def describe(options: LocalBestResponse, table: RoundOrGame, gain: Gain) -> str:
     """The result in words."""
     what = "the whole game from" if table.match else "a palifico round of" if table.palifico else "a round of"
     lines = [
@@ -199,7 +202,7 @@ def describe(options: LocalBestResponse, table: Table, gain: Gain) -> str:
 def run(options: LocalBestResponse) -> None:
     """Measure, and say what was found; raises ``ValueError`` for what cannot be played."""
     table = options.table()
-    policy = registry.make(options.agent, as_variant(table.variant), len(table.dice))
+    policy = registry.make(options.agent, as_variant(table.variant), len(table.dice), memory=options.memory)
     with progress("games", options.games * (len(table.dice) + 1)) as advance:
         gain = local_best_response(policy, table, options.games, options.seed, options.effort, advance)
     print(describe(options, table, gain))

@@ -14,15 +14,16 @@ from tyro.conf import Positional
 
 from agents.learned.neural import RelativePolicy
 from train.core.config import load_config
-from train.core.loop import STATE, print_figures, resume
-from train.evaluate.curve import judge_agent
+from train.core.loop import STATE, resume
+from train.core.measured import Measured, measured_table
+from train.evaluate.judge import judge_agent
 from train.selfplay.checkpoint import write_checkpoint
 from train.selfplay.options import Config, kinds_of
-from train.selfplay.ppo import PPO
+from train.selfplay.ppo import PPO, title_of
 
 
-def ship(run: Path, to: Path, games: int, title: str) -> dict[str, float]:
-    """Measure the run's averaged network on ``games`` games a cell and write the folder ``to``; returns the figures.
+def ship(run: Path, to: Path, games: int, title: str) -> list[Measured]:
+    """Measure the run's averaged network, the best where the run keeps that, on ``games`` games a cell and write the folder ``to``; returns what was measured.
 
     Raises ``ValueError`` for a folder that holds no run.
     """
@@ -30,10 +31,10 @@ def ship(run: Path, to: Path, games: int, title: str) -> dict[str, float]:
     trainer = PPO(config)
     resume(trainer, run / STATE)
     # the seed of training is the seed of its curve as well: these games are others
-    figures = judge_agent(partial(RelativePolicy, trainer.weights()), config.evaluation, config.run.seed + 1)
+    figures = judge_agent(partial(RelativePolicy, trainer.kept_weights()), config.evaluation, config.run.seed + 1)
     write_checkpoint(
-        to, trainer, title, "python -m train ppo", kinds_of(config.tables), figures, trainer.pool.hashes,
-        networks=trainer.training_arrays(),
+        to, trainer, title or title_of(config.learn), "python -m train ppo", kinds_of(config.tables), figures, trainer.pool.hashes,
+        met=config.pool.met, networks=trainer.training_arrays(),
     )  # fmt: skip
     return figures
 
@@ -48,12 +49,12 @@ class ShipOptions:
     """The checkpoint's folder."""
     games: int = 4000
     """Games of each win share."""
-    title: str = "PPO and magnetic mirror descent"
-    """The card's title."""
+    title: str = ""
+    """The card's title; by default what the algorithm is called."""
 
 
 def run(options: ShipOptions) -> None:
     """Measure what a run would play now, and write it as a checkpoint."""
     console = Console()
-    print_figures(console, ship(options.run, options.to, options.games, options.title))
+    console.print(measured_table(ship(options.run, options.to, options.games, options.title)).rich())
     console.print(f"written to {options.to}")

@@ -9,28 +9,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from math import inf, nan
 from statistics import NormalDist
-from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
+from train.core.measured import Estimate
+
 Bounds = tuple[float, float]
 ROUNDING = 1e-12  # samples that differ by less, against their size, agree
-
-
-class Estimate(NamedTuple):
-    """A measured value with its two-sided interval."""
-
-    value: float
-    low: float
-    high: float
-
-    def excludes(self, number: float) -> bool:
-        """Whether the interval does not hold ``number``."""
-        return not self.low <= number <= self.high
-
-    def __str__(self) -> str:
-        return f"{self.value:.3f} [{self.low:.3f}, {self.high:.3f}]"
 
 
 def normal_quantile(confidence: float) -> float:
@@ -90,6 +76,14 @@ def mean_estimate(samples: npt.ArrayLike, confidence: float = 0.95, bounds: Boun
 def share_estimate(numerators: npt.ArrayLike, denominators: npt.ArrayLike, confidence: float = 0.95) -> Estimate:
     """:func:`ratio_estimate` for a share from 0 to 1."""
     return ratio_estimate(numerators, denominators, confidence, (0.0, 1.0))
+
+
+def difference(one: Estimate, other: Estimate) -> Estimate:
+    """One independent estimate less another: their errors add by their squares."""
+    low = float(np.hypot(one.value - one.low, other.high - other.value))
+    high = float(np.hypot(one.high - one.value, other.value - other.low))
+    value = one.value - other.value
+    return Estimate(value, value - low, value + high)
 
 
 def mean_of(estimates: Sequence[Estimate]) -> Estimate:

@@ -5,22 +5,23 @@ from __future__ import annotations
 import json
 import os
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from datetime import datetime
 from pathlib import Path
 from typing import Any
 
 from rich.console import Console
-from rich.table import Table
 
 from perudo_env.game.files import check_writable, write_text
+from train.core.figures import bars
+from train.core.measured import Estimate
 from train.core.run import provenance
+from train.core.table import Judged, Table
 from train.evaluate.benchmark import Benchmark, check, tasks_of
 from train.evaluate.benchmark_tasks import OPPONENTS, VERSION, run_tasks
-from train.evaluate.standings import distinct
-from train.evaluate.statistics import Estimate, mean_of
+from train.evaluate.statistics import mean_of
+from train.evaluate.tournament.standings import distinct
 from train.report import page
-from train.report.numbers_tables import NOT_KEPT, table
 
 Results = Sequence[dict[str, Any]]
 
@@ -68,17 +69,22 @@ def summary(results: Results) -> dict[str, Any]:
     }
 
 
-def grid(results: Results, baseline: str, cell: Callable[[dict[str, Any]], Any]) -> tuple[list[str], list[list[Any]]]:
-    """Header and rows of a table of presets by seats."""
+def grid(results: Results, baseline: str) -> Table:
+    """Win shares against a baseline: a row per preset, a column per number of seats."""
     mine = [r for r in results if r["kind"] == "win_share" and r["baseline"] == baseline]
     seats, presets = sorted({r["seats"] for r in mine}), list(dict.fromkeys(r["variant"] for r in mine))
-    found = {
-        (r["variant"], r["seats"]): cell(r) if "win_share" in r else "failed" if "error" in r else "not played"
-        for r in mine
-    }
-    return ["", *(f"{n} seats (fair {1 / n:.3f})" for n in seats)], [
-        [v, *(found[v, n] for n in seats)] for v in presets
-    ]
+    found = {(r["variant"], r["seats"]): _share(r) for r in mine}
+    return Table(("", *map(_fair, seats)), [(v, *(found[v, n] for n in seats)) for v in presets])
+
+
+def _share(r: dict[str, Any]) -> object:
+    if "win_share" in r:
+        return Judged(share_of(r), r["fair"])
+    return "failed" if "error" in r else "not played"
+
+
+def _fair(seats: int) -> str:
+    return f"{seats} seats (fair {1 / seats:.3f})"
 
 
 def baselines_of(results: Results) -> list[str]:
@@ -86,70 +92,38 @@ def baselines_of(results: Results) -> list[str]:
     return list(dict.fromkeys(r["baseline"] for r in reversed(results) if r["kind"] == "win_share"))
 
 
-def rounds_rows(results: Results) -> list[list[str]]:
+def rounds_table(results: Results) -> Table:
     """A row per round: its preset, the dice, NashConv, and the gains of best responses."""
+    asked = [r for r in results if r["kind"] == "nash_conv"]
     rows = []
-    for r in sorted(
-        (r for r in results if r["kind"] == "nash_conv"), key=lambda r: (r["variant"], sum(r["dice"]), r["dice"][::-1])
-    ):
+    for r in sorted(asked, key=lambda r: (r["variant"], sum(r["dice"]), r["dice"][::-1])):
         name = f"{r['variant']} {r['dice'][0]}v{r['dice'][1]}"
-        if "nash_conv" in r and "states" in r:
-            rows.append(
-                [name, f"{r['nash_conv']:.4f}", f"{r['gains'][0]:.4f}", f"{r['gains'][1]:.4f}", f"{r['states']:,}"]
-            )
+        if "states" in r:
+            rows.append((name, *(f"{x:.4f}" for x in (r["nash_conv"], *r["gains"])), f"{r['states']:,}"))
         else:
-            rows.append([name, "not measured", "", "", r.get("unplayed") or r["error"]])
-    return rows
+            rows.append((name, "not measured", "", "", r.get("unplayed") or r["error"]))
+    header = ("round (opener v other)", "NashConv", "gain as opener", "gain as the other", "information states")
+    return Table(header, rows, "exact NashConv")
 
 
-ROUNDS_HEADER = ("round (opener v other)", "NashConv", "gain as opener", "gain as the other", "information states")
-
-
-def console_tables(card: dict[str, Any]) -> list[Table]:
-    """The summary for the screen."""
-    head = Table("", "", title=f"{card['benchmark']} ({card['scale']}): {card['agent']}", show_header=False)
-    for row in head_rows(card):
-        head.add_row(*map(str, row))
-    rounds = Table(*ROUNDS_HEADER, title="exact NashConv")
-    for row in rounds_rows(card["results"]):
-        rounds.add_row(*row)
-    return [head, rounds]
-
-
-def head_rows(card: dict[str, Any]) -> list[list[Any]]:
+def head_table(card: dict[str, Any]) -> Table:
     """The figures at the head of the card, in words."""
 
     def value(estimate: dict[str, float] | None) -> str:
-        return (
-            f"{estimate['value']:+.3f} [{estimate['low']:+.3f}, {estimate['high']:+.3f}]"
-            if estimate
-            else "nothing played"
-        )
+        return "{value:+.3f} [{low:+.3f}, {high:+.3f}]".format(**estimate) if estimate else "nothing played"
 
-    return [
-        ["mean return (1 wins always, 0 is fair)", value(card["mean_return"])],
-        *([f"against {b}", value(card["mean_return_against"].get(b))] for b in baselines_of(card["results"])),
-        ["cells played", f"{card['cells_played']} of {card['cells']}, {card['games_per_cell']} games each"],
-        ["illegal actions", f"{card['illegal_actions']:,} of {card['decisions']:,}"],
-        ["time of a decision, in bulk", f"{card['microseconds_a_decision_in_bulk']} µs ({card['cpu_microseconds_a_decision_in_bulk']} µs of processor time)"],
-        ["time of a decision, asked alone", f"{card['milliseconds_a_decision_alone']} ms"],
-        ["processor time in all", f"{card['machine']['cpu_seconds']} s on {card['machine']['workers']} processes"],
-        *(["failed", words] for words in card["failures"]),
-    ]  # fmt: skip
-
-
-def _chart(card: dict[str, Any]) -> page.Html:
-    from matplotlib.figure import Figure
-
-    names = list(card["mean_return_against"])[::-1]
-    values = [card["mean_return_against"][n] for n in names]
-    figure = Figure(figsize=(7, 0.5 + 0.45 * len(names)), layout="constrained")
-    axis = figure.subplots()
-    reach = [[v["value"] - v["low"] for v in values], [v["high"] - v["value"] for v in values]]
-    axis.barh(names, [v["value"] for v in values], xerr=reach, capsize=3, color="#4c78a8")
-    axis.axvline(0, color="black", linewidth=0.8)
-    axis.set(xlabel="mean return against each baseline, 95% intervals")
-    return page.plot(figure, "mean return against each baseline")
+    bulk = f"{card['microseconds_a_decision_in_bulk']} µs ({card['cpu_microseconds_a_decision_in_bulk']} µs of processor time)"
+    rows = [
+        ("mean return (1 wins always, 0 is fair)", value(card["mean_return"])),
+        *((f"against {b}", value(card["mean_return_against"].get(b))) for b in baselines_of(card["results"])),
+        ("cells played", f"{card['cells_played']} of {card['cells']}, {card['games_per_cell']} games each"),
+        ("illegal actions", f"{card['illegal_actions']:,} of {card['decisions']:,}"),
+        ("time of a decision, in bulk", bulk),
+        ("time of a decision, asked alone", f"{card['milliseconds_a_decision_alone']} ms"),
+        ("processor time in all", f"{card['machine']['cpu_seconds']} s on {card['machine']['workers']} processes"),
+        *(("failed", words) for words in card["failures"]),
+    ]
+    return Table((), rows, f"{card['benchmark']} ({card['scale']}): {card['agent']}")
 
 
 def write(folder: Path, card: dict[str, Any]) -> None:
@@ -162,18 +136,17 @@ def write(folder: Path, card: dict[str, Any]) -> None:
             "deal is played at all rotations of the seats on the same dice, and counts as one sample of the 95% intervals. Green is above "
             "the fair share by its whole interval, red below.", note=True,
         ),
-        page.facts(head_rows(card)),
+        page.table(head_table(card)),
     ]  # fmt: skip
     if card["scale"] == "smoke":
         parts.insert(0, page.paragraph("A smoke run, to see that all works: its figures mean nothing."))
     if card["mean_return"]:
-        parts.append(_chart(card))
+        against = dict(reversed(card["mean_return_against"].items()))
+        figure = bars({name: Estimate(**e) for name, e in against.items()}, 0, "mean return against each baseline")
+        parts.append(page.plot(figure, "mean return against each baseline"))
     for baseline in baselines_of(results):
-        parts += [
-            page.heading(f"Win share against {baseline}"),
-            page.table(*grid(results, baseline, lambda c: page.judged(share_of(c), c["fair"]))),
-        ]
-    parts += [page.heading("Exact NashConv of small rounds"), page.table(ROUNDS_HEADER, rounds_rows(results))]
+        parts += [page.heading(f"Win share against {baseline}"), page.table(grid(results, baseline))]
+    parts += [page.heading("Exact NashConv of small rounds"), page.table(rounds_table(results))]
     unplayed = dict.fromkeys(r["unplayed"] for r in results if "unplayed" in r)
     parts += [page.paragraph(f"Not played: {words}", note=True) for words in unplayed]
     load = card["machine"]["load_before"]
@@ -184,21 +157,16 @@ def write(folder: Path, card: dict[str, Any]) -> None:
     page.write_page(folder / "benchmark.html", f"{card['benchmark']}: {card['agent']}", parts)
 
 
-def shares_table(card: dict[str, Any] | None) -> str:
-    """The win shares of a card in Markdown, with their 95% intervals: a row per preset and baseline, a column per number of seats."""
+def shares_table(card: dict[str, Any] | None) -> Table:
+    """The win shares of a card: a row per preset and baseline, a column per number of seats."""
     cells = (
         {(c["variant"], c["baseline"], c["seats"]): share_of(c) for c in played_cells(card["results"])} if card else {}
     )
     seats = sorted({n for _, _, n in cells})
-
-    def show(e: Estimate | None) -> str:
-        return f"{e.value:.3f} [{e.low:.3f}, {e.high:.3f}]" if e else NOT_KEPT
-
     rows = [
-        [f"`{v}`, `{b}`", *(show(cells.get((v, b, n))) for n in seats)]
-        for v, b in dict.fromkeys((v, b) for v, b, _ in cells)
+        (f"`{v}`, `{b}`", *(cells.get((v, b, n)) for n in seats)) for v, b in dict.fromkeys((v, b) for v, b, _ in cells)
     ]
-    return table(["preset, against", *(f"{n} seats (fair {1 / n:.3f})" for n in seats)], rows)
+    return Table(("preset, against", *map(_fair, seats)), rows)
 
 
 def run(benchmark: Benchmark) -> int:
@@ -223,6 +191,6 @@ def run(benchmark: Benchmark) -> int:
         },
     }  # fmt: skip
     write(folder, card)
-    console.print(*console_tables(card))
+    console.print(head_table(card).rich(), rounds_table(results).rich())
     console.print(f"results in {folder}: benchmark.html, benchmark.json", highlight=False)
     return 1 if card["failures"] else 0

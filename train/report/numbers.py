@@ -1,4 +1,4 @@
-"""Numbers to cite: measured by one command, kept in ``docs/numbers.json``, printed in README from there.
+"""Numbers to cite: measured by one command, kept in ``docs/data/numbers.json``, printed in README from there.
 
     python -m train numbers                   # measure what is not kept yet
     python -m train numbers --only classic    # of that, the items whose names contain this
@@ -32,7 +32,7 @@ from train.solver.exact.payoffs import State, pay_table
 from train.solver.exact.rounds import capped, solve_round
 from train.solver.recall.solver import RecallSolver
 
-KEPT = Path(__file__).parents[2] / "docs" / "numbers.json"
+KEPT = Path(__file__).parents[2] / "docs" / "data" / "numbers.json"
 Record = dict[str, Any]
 Dice = tuple[int, int]
 SPLITS: tuple[Dice, ...] = ((1, 1), (2, 1), (1, 2))

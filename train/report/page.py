@@ -1,15 +1,16 @@
-"""A single HTML page that needs nothing else: tables, and plots embedded as SVG."""
+"""A single HTML page that needs nothing else: tables, and figures embedded as SVG."""
 
 from __future__ import annotations
 
 import base64
 import io
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from html import escape
 from pathlib import Path
 from typing import Any
 
 from perudo_env.game.files import write_text
+from train.core.table import Table, text
 
 STYLE = """
 body { font: 16px/1.5 system-ui, sans-serif; max-width: 60rem; margin: 2rem auto; padding: 0 1rem; color: #222; background: #fff }
@@ -29,39 +30,32 @@ class Html(str):
     __slots__ = ()
 
 
-def text(value: Any) -> Html:
-    """A value as HTML; what is HTML already stays as it is."""
-    return value if isinstance(value, Html) else Html(escape(str(value)))
-
-
 def heading(words: str) -> Html:
     """A section's title."""
     return Html(f"<h2>{escape(words)}</h2>")
 
 
-def paragraph(words: Any, *, note: bool = False) -> Html:
+def paragraph(words: str, *, note: bool = False) -> Html:
     """A paragraph; a note is set smaller."""
-    return Html(f"<p{' class=note' if note else ''}>{text(words)}</p>")
+    return Html(f"<p{' class=note' if note else ''}>{escape(words)}</p>")
 
 
-def table(header: Sequence[Any], rows: Iterable[Sequence[Any]]) -> Html:
-    """A table; the first column names the rows."""
-    head = "".join(f"<th>{text(h)}</th>" for h in header)
-    body = "".join("<tr>" + "".join(f"<td>{text(cell)}</td>" for cell in row) + "</tr>" for row in rows)
-    return Html(f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>")
+def details(title: str, words: str) -> Html:
+    """A long text as it is written, folded away."""
+    return Html(f"<details><summary>{escape(title)}</summary><pre>{escape(words)}</pre></details>")
 
 
-def facts(rows: Iterable[Sequence[Any]]) -> Html:
-    """A table of names and what belongs to them, which may be long."""
-    return Html(
-        "<table class=facts>" + "".join(f"<tr><td>{text(k)}</td><td>{text(v)}</td></tr>" for k, v in rows) + "</table>"
-    )
+def table(shown: Table) -> Html:
+    """A table and its note; the first column names the rows, and what has no header may be long."""
+    head = "".join(f"<th>{escape(column)}</th>" for column in shown.columns)
+    body = "".join("<tr>" + "".join(map(_cell, row)) + "</tr>" for row in shown.rows)
+    top = f"<table><thead><tr>{head}</tr></thead>" if shown.columns else "<table class=facts>"
+    return Html(f"{top}<tbody>{body}</tbody></table>{paragraph(shown.note, note=True) if shown.note else ''}")
 
 
-def judged(estimate: Any, fair: float) -> Html:
-    """An estimate, marked where its whole interval is above or below what is fair."""
-    mark = "above" if estimate.low > fair else "below" if estimate.high < fair else ""
-    return Html(f'<span class="{mark}">{escape(str(estimate))}</span>')
+def _cell(cell: object) -> str:
+    mark = getattr(cell, "mark", "")
+    return f"<td{f' class={mark}' if mark else ''}>{escape(text(cell))}</td>"
 
 
 def plot(figure: Any, says: str) -> Html:

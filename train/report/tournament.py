@@ -3,7 +3,7 @@
     python -m train tournament configs/tournament.yaml --workers 2
     python -m train tournament-page runs/tournament/results.sqlite page.html
 
-The run folder holds results.sqlite, page.html and page.png. The same command goes on with a run that was stopped or killed, on
+The run folder holds results.sqlite, page.html, page.png and page.csv, a row per agent and table. The same command goes on with a run that was stopped or killed, on
 any backend and any number of workers, to the same results; ``games`` may grow, variants and seats may be added.
 """
 
@@ -11,26 +11,26 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
-from functools import cached_property
+from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from rich.console import Console
-from rich.table import Table
 from tyro.conf import Positional
 
 from perudo_env.game.files import NotWrittenError, check_writable, make_folder
 from train.core.backends import Backend, BackendError
 from train.core.config import load_config
-from train.core.options import Out, Smoke, Where, Workers
-from train.core.rollout import Played
+from train.core.figures import bars, heat, new_figure
+from train.core.measured import write_measured
+from train.core.options import Out, Training, Where, Workers
 from train.core.run import write_png
-from train.evaluate.ratings import Ratings, rate
-from train.evaluate.results import Cell, ResultsFile, Work
-from train.evaluate.standings import Result, per_deal, summarise
-from train.evaluate.statistics import Estimate, mean_of, ratio_estimate
-from train.evaluate.tournament import RESULTS, SMOKE, League, play
+from train.core.table import Table
+from train.evaluate.tournament.overall import Overall, PlayedCell, judge, overall, ratings
+from train.evaluate.tournament.results import Cell, ResultsFile
+from train.evaluate.tournament.schedule import RESULTS, SMOKE, TournamentConfig, play
+from train.evaluate.tournament.tables import overview_table, relative_shares, standings_table
 from train.report import page
 
 PAGE = "page.html"
@@ -41,246 +41,120 @@ HOW = (
 )
 
 
-@dataclass(frozen=True)
-class Judged:
-    """A cell with its games."""
-
-    cell: Cell
-    played: Played
-    work: Work
-
-    @cached_property
-    def result(self) -> Result:
-        """Its standings and pairs."""
-        return summarise(self.cell.agents, self.played)
-
-    def relative(self, agent: str) -> Estimate:
-        """An agent's win share over the fair share: 1 is average."""
-        sat = self.played.lineups == self.cell.agents.index(agent)
-        n = self.cell.seats
-        wins, seats = per_deal((self.played.wins * sat).sum(axis=1), n), per_deal(sat.sum(axis=1), n)
-        return ratio_estimate(n * wins, seats, bounds=(0, n))
-
-
-@dataclass(frozen=True)
-class Overall:
-    """An agent over all cells it sat in."""
-
-    agent: str
-    cells: int
-    relative: Estimate  # mean over the cells of win share over fair share
-    points: Estimate | None  # of the ratings of all games together
-
-
-def judge(results: ResultsFile) -> list[Judged]:
-    """The cells that have games."""
-    found = ((cell, results.played(i), results.work(i)) for i, cell in results.cells.items())
-    return [Judged(cell, played, work) for cell, played, work in found if played is not None]
-
-
-def ratings(judged: Sequence[Judged]) -> Ratings | str:
-    """All games rated together, the last agent at 0; or why they cannot be."""
-    agents = list(dict.fromkeys(a for j in judged for a in j.cell.agents))
-    numbered = []
-    for j in judged:
-        numbers = np.array([agents.index(a) for a in j.cell.agents])
-        numbered.append(
-            Played(numbers[j.played.lineups], j.played.places, j.played.returns, j.played.rounds, j.played.decisions)
-        )
-    try:
-        return rate(agents, numbered, agents[-1] if agents else None, resamples=100)
-    except ValueError as error:
-        return str(error)
-
-
-def overall(judged: Sequence[Judged], rated: Ratings | str) -> list[Overall]:
-    """Every agent over its cells, best first; cells weigh alike and are independent samples."""
-    points = {} if isinstance(rated, str) else dict(zip(rated.agents, rated.points, strict=True))
-    rows = []
-    for agent in dict.fromkeys(a for j in judged for a in j.cell.agents):
-        shares = [j.relative(agent) for j in judged if agent in j.cell.agents]
-        shares = [s for s in shares if not np.isnan(s.value)]
-        if not shares:
-            continue
-        rows.append(Overall(agent, len(shares), mean_of(shares), points.get(agent)))
-    return sorted(rows, key=lambda row: -row.relative.value)
-
-
-def in_points(points: Estimate | None) -> str:
-    """A rating in whole points."""
-    return "" if points is None else f"{points.value:.0f} [{points.low:.0f}, {points.high:.0f}]"
-
-
-def overview_table(rows: Sequence[Overall]) -> Table:
-    """Every agent over its cells, for the screen."""
-    table = Table(
-        "agent", "cells", "win share / fair share", "points", title="over all cells, 95% intervals (1 is average)"
-    )
-    for row in rows:
-        table.add_row(row.agent, str(row.cells), str(row.relative), in_points(row.points))
-    return table
-
-
-def by_seats(results: ResultsFile) -> str:
-    """Win share over fair share, the mean of all variants, by number of seats and over all tables, as Markdown, best first."""
-    judged = judge(results)
-    seats = sorted({j.cell.seats for j in judged})
-    columns = [{r.agent: r.relative for r in overall([j for j in judged if j.cell.seats == n], "")} for n in seats]
-    lines = ["| agent | " + " | ".join(f"{n} seats" for n in seats) + " | all |", "|---" * (len(seats) + 2) + "|"]
-    for row in overall(judged, ""):
-        cells = [f"{c[row.agent].value:.2f}" if row.agent in c else "-" for c in columns]
-        lines.append(
-            f"| `{row.agent}` | "
-            + " | ".join(cells)
-            + f" | {row.relative.value:.3f} [{row.relative.low:.3f}, {row.relative.high:.3f}] |"
-        )
-    return "\n".join(lines)
-
-
 def write(results: ResultsFile, path: Path) -> list[Overall]:
-    """Write the page, whole or not at all, and its picture beside it; returns its first table."""
+    """Write the page, whole or not at all, and its picture and data beside it; returns its first table."""
     judged = judge(results)
     rated = ratings(judged)
     rows = overall(judged, rated)
     games = sum(len(j.played.lineups) for j in judged)
-    plots = (
-        [(_bars(rows), "win shares"), (_heat(judged, [r.agent for r in rows]), "win shares by table")] if rows else []
-    )
+    figures = []
+    if rows:
+        label = "win share over fair share, mean of all tables"
+        figures = [
+            (bars({r.agent: r.relative for r in rows}, 1, label), "win shares"),
+            (_heat(judged, [r.agent for r in rows]), "win shares by table"),
+        ]
     said = (
         rated
         if isinstance(rated, str)
         else f"Points: {rated.model}, {rated.anchor} = 0, 400 more are ten times the strength. {rated.note}"
     )
+    about = Table(
+        (), [*results.about.items(), *((f"games played by {w}", f"{n:,}") for w, n in results.workers().items())]
+    )
     parts = [
         page.paragraph(f"{games:,} games at {len(judged)} tables. {HOW}"), page.heading("Over all tables"),
-        page.table(
-            ["agent", "tables", "win share / fair share", "points"],
-            [[r.agent, r.cells, page.judged(r.relative, 1.0), in_points(r.points)] for r in rows],
-        ),
-        page.paragraph(said, note=True),
-        *(page.plot(figure, says) for figure, says in plots),
+        page.table(replace(overview_table(rows), note=said)), *(page.plot(figure, says) for figure, says in figures),
         page.heading("Table by table"), *(part for j in judged for part in _cell(j)), *_left_out(results.cells.values()),
-        page.heading("How it was played"), page.table(["", ""], [*results.about.items(), *_workers(results)]),
+        page.heading("How it was played"), page.table(about),
     ]  # fmt: skip
     page.write_page(path, "A tournament of Perudo", parts)
-    for figure, _ in plots[-1:]:
+    write_measured(path.with_suffix(".csv"), relative_shares(judged))
+    for figure, _ in figures[-1:]:
         write_png(path.with_suffix(".png"), figure)
     return rows
 
 
-def _cell(j: Judged) -> list[page.Html]:
+def _cell(j: PlayedCell) -> list[page.Html]:
     cell, result = j.cell, j.result
-    rows = sorted(result.standings, key=lambda s: -s.win_share.value)
     again = (
         f"The same games: python -m train arena --agents {' '.join(cell.agents)} --variant {cell.variant} --seats {cell.seats} "
         f"--games {result.num_games} --seed {cell.seed} --chunk {result.num_games // j.work.tasks}"
     )
-    return [
-        page.paragraph(f"{cell.variant}, {cell.seats} seats: {result.num_games:,} games"),
-        page.table(
-            ["agent", "seats held", f"win share (fair {result.fair_share:.3f})", "mean place"],
-            [[s.agent, s.seats, page.judged(s.win_share, result.fair_share), s.mean_place] for s in rows],
-        ),
-        page.paragraph(again, note=True),
-    ]
+    says = f"{cell.variant}, {cell.seats} seats: {result.num_games:,} games"
+    return [page.paragraph(says), page.table(replace(standings_table(result), note=again))]
 
 
 def _left_out(cells: Iterable[Cell]) -> list[page.Html]:
     lines = [[f"{cell.variant}, {cell.seats} seats", why] for cell in cells for why in cell.left_out]
-    return [page.heading("Who could not sit where"), page.table(["table", "agent and reason"], lines)] if lines else []
+    table = Table(("table", "agent and reason"), lines)
+    return [page.heading("Who could not sit where"), page.table(table)] if lines else []
 
 
-def _workers(results: ResultsFile) -> list[tuple[str, str]]:
-    return [(f"games played by {worker}", f"{games:,}") for worker, games in results.workers().items()]
-
-
-def _bars(rows: Sequence[Overall]) -> object:
-    from matplotlib.figure import Figure
-
-    figure = Figure(figsize=(8, 0.6 + 0.4 * len(rows)), layout="constrained")
-    axis = figure.subplots()
-    reach = [[r.relative.value - r.relative.low for r in rows], [r.relative.high - r.relative.value for r in rows]]
-    axis.barh([r.agent for r in rows], [r.relative.value for r in rows], xerr=reach, capsize=3, color="#4c78a8")
-    axis.axvline(1, color="black", linestyle="--", linewidth=1)
-    axis.invert_yaxis()
-    axis.set(xlabel="win share over fair share, mean of all tables, 95% intervals")
-    return figure
-
-
-def _heat(judged: Sequence[Judged], agents: Sequence[str]) -> object:
-    """A panel per variant: an agent a row, a number of seats a column."""
-    from matplotlib.figure import Figure
-
+def _heat(judged: Sequence[PlayedCell], agents: Sequence[str]) -> Any:
+    """A figure with a panel per variant: an agent a row, a number of seats a column."""
     variants = list(dict.fromkeys(j.cell.variant for j in judged))
     seats = sorted({j.cell.seats for j in judged})
     across = min(4, len(variants))
     down = -(-len(variants) // across)
-    figure = Figure(
-        figsize=(1.4 + across * (0.9 + 0.55 * len(seats)), down * (0.9 + 0.32 * len(agents))), layout="constrained"
-    )
+    figure = new_figure(1.4 + across * (0.9 + 0.55 * len(seats)), down * (0.9 + 0.32 * len(agents)))
     panels = figure.subplots(down, across, squeeze=False, sharey=True).ravel()
     for panel in panels[len(variants) :]:
         panel.set_visible(False)
-    values = np.full((len(variants), len(agents), len(seats)), np.nan)
-    for j in judged:
-        for agent in set(agents) & set(j.cell.agents):
-            values[variants.index(j.cell.variant), agents.index(agent), seats.index(j.cell.seats)] = j.relative(
-                agent
-            ).value
-    for panel, variant, shares in zip(panels, variants, values, strict=False):
-        panel.imshow(shares, cmap="RdYlGn", vmin=0, vmax=2, aspect="auto")
+    columns = [f"{n} seats" if n == seats[0] else str(n) for n in seats]
+    for panel, variant in zip(panels, variants, strict=False):
+        mine = [j for j in judged if j.cell.variant == variant]
+        values = {
+            (agents.index(a), seats.index(j.cell.seats)): j.relative(a).value for j in mine for a in j.cell.agents
+        }
+        heat(panel, {at: share for at, share in values.items() if not np.isnan(share)}, agents, columns, 1)
         panel.set_title(variant, fontsize=9)
-        panel.set_xticks(range(len(seats)), [f"{n} seats" if n == seats[0] else str(n) for n in seats], fontsize=8)
-        panel.set_yticks(range(len(agents)), agents, fontsize=8)
-        for (row, column), share in np.ndenumerate(shares):
-            panel.text(column, row, "" if np.isnan(share) else f"{share:.2f}", ha="center", va="center", fontsize=7)
     return figure
 
 
 @dataclass(frozen=True)
-class TournamentOptions(Where):
+class TournamentOptions(Training, Where):
     """A tournament's configuration and folder."""
+
+    keys = TournamentConfig
 
     config: Positional[Path] = Path("configs/tournament.yaml")
     """A YAML file."""
-    overrides: Positional[tuple[str, ...]] = ()
-    """Other values for its keys, like games=10000."""
     out: Out = Path("runs/tournament")
-    smoke: Smoke = False
     workers: Workers = 2
 
 
 def run(options: TournamentOptions) -> None:
     """Play what is not yet in the folder's results, and write its page; finished games are kept, whatever happens."""
     folder = options.out or Path("runs/tournament")
-    league = load_config(League, options.config, (*(SMOKE if options.smoke else ()), *options.overrides))
+    config = load_config(TournamentConfig, options.config, (*(SMOKE if options.smoke else ()), *options.overrides))
     kept = f"finished games are kept in {folder / RESULTS}"
     try:
-        hold(league, folder, options.open_backend(), Console())
+        hold(config, folder, options.open_backend(), Console())
     except BackendError as error:
         raise BackendError(f"{error}; {kept}") from error
     except KeyboardInterrupt as error:
         raise KeyboardInterrupt(f"{kept}, the same command goes on") from error
 
 
-def hold(league: League, folder: Path, backend: Backend, console: Console) -> None:
+def hold(config: TournamentConfig, folder: Path, backend: Backend, console: Console) -> None:
     """Play what is not yet in the folder's results, and write its page.
 
     Raises ``ValueError`` for what cannot be run or results that are not of this tournament, ``BackendError`` for workers
     that fail.
     """
-    cells = league.cells()
+    cells = config.cells()
     check_writable(folder / PAGE)
     make_folder(folder)
-    with ResultsFile(folder / RESULTS, league.settings()) as results:
+    with ResultsFile(folder / RESULTS, config.settings()) as results:
         try:
-            play(league, cells, results, backend, console)
+            play(config, cells, results, backend, console)
         except BaseException:
             # a stopped run shows what it has, if it can
             with suppress(NotWrittenError):
                 write(results, folder / PAGE)
             raise
-        console.print(overview_table(write(results, folder / PAGE)))
+        console.print(overview_table(write(results, folder / PAGE)).rich())
     console.print(f"results in {folder / RESULTS}, the page in {folder / PAGE}", highlight=False)
 
 

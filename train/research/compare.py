@@ -1,60 +1,69 @@
-"""Exact NashConv over decisions: every trainer, and tabular DCFR, on the same small rounds.
+"""Exact NashConv at equal processor time: every trainer, recall-limited CFR and tabular DCFR, on the same small rounds.
 
-    python -m train compare configs/compare.yaml seeds=[1,2,3] --out runs/compare
+    python -m train compare configs/compare.yaml seeds=[1,2,3] cpu_minutes=[5] --out runs/compare
 
-A decision is one that a learning seat takes (mmd, ppo, nfsp), one met on a walk (deep_cfr), or an information state
-touched by a walk of the whole tree (dcfr: all of both seats, twice an iteration). The same command goes on after a kill.
+Counted is the processor time of training alone, all threads together; judging is left out. A trainer's schedules end with its
+budget: how many decisions that makes is measured first, on a trial of a few seconds, and the time that was really taken stands
+beside the result. The same command goes on after a kill.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import json
+import time
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from statistics import median
+from typing import Annotated, NamedTuple
 
 from pydantic import Field
 from rich.console import Console
 from tyro.conf import Positional
 
-from agents.tabular.public_tree import PublicTree
-from perudo_env.engine.variant import as_variant, nearest, parse_variant
-from perudo_env.game.files import check_writable
+from perudo_env.engine.variant import nearest
+from perudo_env.game.files import check_writable, make_folder, write_text
 from perudo_env.policy import UniformPolicy
-from train.core.config import Count, Pair, Section, Seed, VariantText, load_config
+from train.core.config import Count, Rate, Section, Seed, load_config, read_yaml
+from train.core.curve import read_curve
+from train.core.loop import STATE
 from train.core.options import Training
-from train.core.run import draw_comparison, open_run, read_csv, write_csv
+from train.core.run import CONFIG, open_run, read_csv, write_csv, write_png
 from train.core.sections import RoundSection
-from train.evaluate import training
-from train.evaluate.exploitability import nash_conv
-from train.research import deep_cfr, nfsp
+from train.core.state import load_state
+from train.core.table import Code, Table
+from train.research.entrants import CONFIGS, LEARNERS, SOLVERS, Learner, gain
 from train.research.small_round import SmallRound
-from train.selfplay import options
-from train.solver.exact.payoffs import State, check_dice, pay_table
-from train.solver.exact.rounds import RoundSolver
 
-CONFIGS = Path(__file__).parents[2] / "configs"
+JOKER, CLASSIC = "joker:starting_dice=2", "classic:rounds=one,first_player=first_seat"
+TRIAL = 1_000_000  # decisions that a trial, and the check of the configurations, are told
 
 
-class Config(Section):
+class CompareConfig(Section):
     """All of ``configs/compare.yaml``."""
 
-    variant: VariantText = "joker:starting_dice=2"
-    """A one-round variant that seat 0 opens."""
-    rounds: tuple[Pair, ...] = Field(default=((1, 1), (2, 1)), min_length=1)
-    """Dice of seat 0 and seat 1."""
-    seeds: tuple[Seed, ...] = Field(default=(1, 2, 3), min_length=1)
+    rounds: tuple[RoundSection, ...] = Field(
+        default=(
+            RoundSection(variant=JOKER, dice=(1, 1)),
+            RoundSection(variant=JOKER, dice=(2, 1)),
+            RoundSection(variant=CLASSIC, dice=(1, 1), endgame=True),
+            RoundSection(variant=CLASSIC, dice=(2, 1), endgame=True),
+        ),
+        min_length=1,
+    )
+    """Rounds of one-round variants that seat 0 opens."""
+    seeds: tuple[Seed, ...] = Field(default=(1, 2, 3, 4, 5), min_length=1)
     """Each trainer runs once per seed."""
-    algorithms: tuple[str, ...] = Field(default=("mmd", "ppo", "nfsp", "deep_cfr", "dcfr"), min_length=1)
+    trainers: tuple[str, ...] = Field(default=(*LEARNERS, *SOLVERS), min_length=1)
     """Those to run."""
-    decisions: Count = 300_000
-    """Decisions of each trainer."""
-    points: Count = 4
+    cpu_minutes: tuple[Annotated[float, Field(gt=0, le=10**5)], ...] = Field(default=(5.0, 20.0), min_length=1)
+    """Budgets of processor time, judging left out; a run each."""
+    points: Count = 8
     """Points of each curve."""
+    trial_seconds: Rate = 10.0
+    """Processor time of the trial by which a budget is turned into decisions."""
     overrides: dict[str, tuple[str, ...]] = Field(default={})
-    """Of a trainer's configuration, everywhere (nfsp: [...]) or in one round (nfsp 2v1: [...])."""
-    dcfr_iterations: Count = 32
-    """Iterations of the tabular reference."""
+    """Of a trainer's configuration: nfsp: [learn.learning_rate=1e-3]; {tenth} stands for a tenth of its decisions."""
     table: str = ""
     """Where the numbers go; "": the run folder."""
     figure: str = ""
@@ -62,160 +71,202 @@ class Config(Section):
 
 
 SMOKE = (
-    "rounds=[[1, 1]]",
-    "seeds=[1]",
-    "decisions=1500",
-    "points=1",
-    "dcfr_iterations=2",
-    "overrides={}",
-    "table=''",
-    "figure=''",
-)
+    "rounds=[{variant: 'joker:starting_dice=2', dice: [1, 1]}]", "seeds=[1]", "cpu_minutes=[0.02]", "points=2", "trial_seconds=0.2",
+    "overrides={}", "table=''", "figure=''",
+)  # fmt: skip
 
 
-@dataclass(frozen=True)
-class Entrant:
-    """A trainer, the configuration it begins from, and how that is told the round."""
+class Point(NamedTuple):
+    """A point of the curve of one run; a row of compare.csv."""
 
-    kind: type[Section]
-    train: Callable[[Any, Path, Console], Any]
-    config: str
-    round: str  # overrides, one a line; {variant} and {dice} are filled in
-    smoke: Sequence[str]
-
-
-_TABLES = "tables=[{{variants: ['{variant}'], seats: [2], dice: {dice}}}]\nevaluation.rounds=[{{variant: '{variant}', dice: {dice}}}]"
-_ROUND = "round={{variant: '{variant}', dice: {dice}}}"
-ENTRANTS = {
-    "mmd": Entrant(options.Config, training.train_ppo, "mmd_round.yaml", _TABLES, options.SMOKE),
-    "ppo": Entrant(options.Config, training.train_ppo, "mmd_round.yaml", _TABLES + "\nlearn.kl=0", options.SMOKE),
-    "nfsp": Entrant(nfsp.Config, nfsp.train, "nfsp.yaml", _ROUND, nfsp.SMOKE),
-    "deep_cfr": Entrant(deep_cfr.Config, deep_cfr.train, "deep_cfr.yaml", _ROUND, deep_cfr.SMOKE),
-}
-DCFR = "dcfr"  # has no seed: it samples nothing
-Point = tuple[str, str, int, int, float]  # algorithm, round, seed, decisions, NashConv
+    trainer: str
+    round: str
+    cpu_minutes: float  # the budget
+    seed: int
+    steps: int  # decisions of a trainer, iterations of a solver
+    cpu_seconds: float  # taken
+    nash_conv: float
 
 
-def config_of(config: Config, name: str, dice: Sequence[int], seed: int, smoke: bool) -> Section:
-    """The configuration of one entrant on one round; raises ``ValueError`` where its overrides are none."""
-    entrant = ENTRANTS[name]
-    overrides = [
-        *(entrant.smoke if smoke else ()), *entrant.round.format(variant=config.variant, dice=list(dice)).splitlines(), f"run.seed={seed}",
-        f"learn.total_decisions={config.decisions}", f"evaluation.every={-(-config.decisions // config.points)}",
-        *config.overrides.get(name, ()), *config.overrides.get(f"{name} {in_words(dice)}", ()),
-    ]  # fmt: skip
-    return load_config(entrant.kind, CONFIGS / entrant.config, overrides)
+class Task(NamedTuple):
+    """One run."""
+
+    trainer: str
+    round_: RoundSection
+    minutes: float
+    seed: int
+
+    @property
+    def folder(self) -> str:
+        """Its folder's name."""
+        words = f"{self.trainer} {self.round_.name} {self.minutes:g}min {self.seed}"
+        return "".join(c if c.isalnum() or c in "._" else "-" for c in words.replace(", ", "-"))
+
+    def point(self, steps: int, cpu_seconds: float, nash_conv: float) -> Point:
+        """A point of its curve."""
+        return Point(self.trainer, self.round_.name, self.minutes, self.seed, steps, cpu_seconds, nash_conv)
 
 
-def run_entrant(
-    name: str, dice: Sequence[int], seed: int, resolved: Section, folder: Path, console: Console
+class Speeds:
+    """Decisions a second of processor time by trainer and round, measured once and kept in a file."""
+
+    def __init__(self, path: Path, seconds: float) -> None:
+        self.path, self.seconds = path, seconds
+        self.known: dict[str, float] = json.loads(path.read_text(encoding="utf-8")) if path.exists() else {}
+
+    def of(self, task: Task, learner: Learner, more: Sequence[str], smoke: bool) -> float:
+        """The speed of a task's trainer, from a trial if need be; what is compiled first does not count."""
+        key = f"{task.trainer} {task.round_.name}"
+        if key not in self.known:
+            trainer = learner.make(learner.resolved(task.round_, TRIAL, 1, task.seed, more, smoke))
+            trainer.step()
+            trainer.step()
+            begun, before = time.process_time(), trainer.decisions
+            while time.process_time() - begun < self.seconds:
+                trainer.step()
+            self.known[key] = (trainer.decisions - before) / (time.process_time() - begun)
+            write_text(self.path, json.dumps(self.known, indent=1) + "\n")
+        return self.known[key]
+
+
+def run_learner(
+    task: Task, config: CompareConfig, folder: Path, speeds: Speeds, console: Console, smoke: bool
 ) -> list[Point]:
-    """Train one entrant on one round, and read its curve."""
-    console.print(f"{name} {in_words(dice)} seed {seed}", highlight=False)
-    ENTRANTS[name].train(resolved, open_run(name, resolved, folder, resume=True), console)
-    columns, rows = read_csv(folder / "curve.csv")
-    column = next(c for c in columns if c.startswith("nash_conv/"))
-    return [(name, in_words(dice), seed, int(r["decisions"]), float(r[column])) for r in rows]
+    """Train for a budget, or go on with that, and read the curve."""
+    learner, more = LEARNERS[task.trainer], config.overrides.get(task.trainer, ())
+    if (folder / CONFIG).exists():
+        total = int(read_yaml(folder / CONFIG)["learn"]["total_decisions"])
+    else:
+        total = max(1, round(60 * task.minutes * speeds.of(task, learner, more, smoke)))
+    resolved = learner.resolved(task.round_, total, config.points, task.seed, more, smoke)
+    learner.train(resolved, open_run(task.trainer, resolved, folder, resume=True), console)
+    spent = float(load_state(folder / STATE)[1]["cpu_seconds"])
+    curve = [(at, m.value) for at, m in read_curve(folder / "curve.csv") if m.name == "nash_conv"]
+    return [task.point(at, spent * at / curve[-1][0], value) for at, value in curve]
 
 
-def run_dcfr(config: Config, dice: Sequence[int], console: Console) -> list[Point]:
-    """The tabular reference, judged after each doubling of its iterations."""
-    pair = check_dice(dice)
-    tree = PublicTree(as_variant(config.variant), pair)
-    solver = RoundSolver(tree, pay_table(tree.variant, State(pair, 0, False)), threads=1)
-    points, check_at = [], 1
-    while solver.iterations < config.dcfr_iterations:
-        solver.iterate(min(check_at, config.dcfr_iterations) - solver.iterations)
-        lower, upper = solver.bracket()
-        # an iteration walks the whole tree for each of the two seats
-        points.append((DCFR, in_words(dice), 0, 2 * tree.num_states * solver.iterations, upper - lower))
-        check_at *= 2
-    console.print(
-        f"{DCFR} {in_words(dice)}: NashConv {points[-1][-1]:.2e} after {solver.iterations} iterations", highlight=False
-    )
+def run_solver(task: Task, config: CompareConfig, folder: Path, console: Console) -> list[Point]:
+    """Solve for a budget; the points are kept in a file when it is over."""
+    kept = folder / "points.csv"
+    if kept.exists():
+        return read_points(kept)
+    solver, judge = SOLVERS[task.trainer](task.round_, task.seed)
+    points, spent, budget = [], 0.0, 60 * task.minutes
+    for k in range(config.points):
+        while spent < budget * (k + 1) / config.points:
+            begun = time.process_time()
+            solver.iterate()
+            spent += time.process_time() - begun
+        points.append(task.point(solver.iterations, spent, judge()))
+    make_folder(folder)
+    write_points(kept, points)
+    console.print(f"NashConv {points[-1].nash_conv:.3g} after {solver.iterations} iterations", highlight=False)
     return points
 
 
-def in_words(dice: Sequence[int]) -> str:
-    """How a round is called: 2v1."""
-    return "v".join(map(str, dice))
-
-
-def last_points(rows: Sequence[Point]) -> str:
-    """The last point of every curve as Markdown: the mean over seeds, and the lowest and highest where they differ."""
-    rounds, names = (list(dict.fromkeys(r[k] for r in rows)) for k in (1, 0))
-    lines = [
-        "| | " + " | ".join(f"{r}, NashConv | decisions" for r in rounds) + " |",
-        "|---" * (1 + 2 * len(rounds)) + "|",
-    ]
-    for name in names:
-        cells = []
-        for round_ in rounds:
-            # rows of one seed are in the order of their decisions, so the last of each stays
-            last = list(
-                {seed: (decisions, found) for n, r, seed, decisions, found in rows if (n, r) == (name, round_)}.values()
-            )
-            found = [f for _, f in last]
-            spread = f" ({min(found):.3f} to {max(found):.3f})" if len(found) > 1 else ""
-            cells += (
-                [f"{sum(found) / len(found):.3f}{spread}", f"{sum(d for d, _ in last) / len(last):,.0f}"]
-                if last
-                else ["-", "-"]
-            )
-        lines.append(f"| `{name}` | " + " | ".join(cells) + " |")
-    return "\n".join(lines)
+def write_points(path: Path, points: Sequence[Point]) -> None:
+    """Write points as CSV, whole or not at all."""
+    write_csv(path, Point._fields, [[*p[:5], f"{p.cpu_seconds:.1f}", f"{p.nash_conv:.6g}"] for p in points])
 
 
 def read_points(path: Path) -> list[Point]:
     """The points of a table that :func:`compare` wrote."""
     return [
-        (r["algorithm"], r["round"], int(r["seed"]), int(r["decisions"]), float(r["nash_conv"]))
+        Point(
+            r["trainer"], r["round"], float(r["cpu_minutes"]), int(r["seed"]), int(r["steps"]), float(r["cpu_seconds"]),
+            float(r["nash_conv"]),
+        )
         for r in read_csv(path)[1]
-    ]
+    ]  # fmt: skip
 
 
-def compare(config: Config, folder: Path, console: Console, smoke: bool) -> tuple[Path, Path]:
-    """Run all, write the table and the figure; returns where they are."""
-    known = [*ENTRANTS, DCFR]
-    for key in (*config.algorithms, *(word.partition(" ")[0] for word in config.overrides)):
+def last_points(points: Sequence[Point]) -> Table:
+    """The end of every curve: the median over seeds, the lowest and highest, and by how much it has risen from its lowest point."""
+    columns = list(dict.fromkeys((p.round, p.cpu_minutes) for p in points))
+    rows = []
+    for name in dict.fromkeys(p.trainer for p in points):
+        cells: list[object] = [Code(name)]
+        for column in columns:
+            curves: dict[int, list[float]] = {}
+            for p in points:
+                if (p.trainer, (p.round, p.cpu_minutes)) == (name, column):
+                    curves.setdefault(p.seed, []).append(p.nash_conv)
+            cells += _ends(list(curves.values()))
+        rows.append(cells)
+    heads = (f"{round_}, {minutes:g} min" for round_, minutes in columns)
+    return Table(("", *(head for words in heads for head in (f"{words}: NashConv", "risen by"))), rows)
+
+
+def _ends(curves: Sequence[Sequence[float]]) -> list[object]:
+    if not curves:
+        return [None, None]
+    ends = [curve[-1] for curve in curves]
+    spread = f" ({min(ends):.3f} to {max(ends):.3f})" if len(ends) > 1 else ""
+    return [f"{median(ends):.3f}{spread}", f"{median(curve[-1] - min(curve) for curve in curves):.3f}"]
+
+
+def draw_comparison(path: Path, points: Sequence[Point], uniform: Mapping[str, float]) -> None:
+    """NashConv over processor time, log-log, a panel per round and a line per run; ``uniform`` is that of uniform play by round."""
+    from matplotlib.figure import Figure
+
+    trainers = list(dict.fromkeys(p.trainer for p in points))
+    figure = Figure(figsize=(5 * len(uniform), 4.2), layout="constrained")
+    for axis, (round_, level) in zip(figure.subplots(1, len(uniform), squeeze=False)[0], uniform.items(), strict=True):
+        axis.axhline(level, color="grey", linewidth=0.8, linestyle="--", label="uniform")
+        mine = [p for p in points if p.round == round_]
+        for run in dict.fromkeys(p[:4] for p in mine):
+            line = [(p.cpu_seconds, p.nash_conv) for p in mine if p[:4] == run]
+            label = None if any(x.get_label() == run[0] for x in axis.lines) else run[0]
+            axis.plot(
+                *zip(*line, strict=True),
+                linewidth=0.8,
+                marker="o",
+                markersize=2,
+                color=f"C{trainers.index(run[0])}",
+                label=label,
+            )
+        axis.set(xscale="log", yscale="log", xlabel="seconds of processor time", ylabel="exact NashConv", title=round_)
+        axis.legend(fontsize=7)
+    write_png(path, figure, 130)
+
+
+def compare(config: CompareConfig, folder: Path, console: Console, smoke: bool) -> tuple[Path, Path]:
+    """Run all, write table and figure after each run; returns where they are."""
+    known = [*LEARNERS, *SOLVERS]
+    for key in (*config.trainers, *config.overrides):
         if key not in known:
-            raise ValueError(f"{key!r} is no algorithm{nearest(key, known)}: use {', '.join(known)}")
+            raise ValueError(f"{key!r} is no trainer{nearest(key, known)}: use {', '.join(known)}")
     table, figure = Path(config.table or folder / "compare.csv"), Path(config.figure or folder / "compare.png")
     for path in (table, figure):
         check_writable(path)
-    for dice in config.rounds:
-        SmallRound(RoundSection(variant=config.variant, dice=dice))  # refuses what cannot be judged
-    runs = [(name, dice) for dice in config.rounds for name in config.algorithms]
-    # all of them first: a wrong override is told now, not after hours
-    resolved = {
-        (name, in_words(dice), seed): config_of(config, name, dice, seed, smoke)
-        for name, dice in runs
-        if name != DCFR
-        for seed in config.seeds
-    }
-    points: list[Point] = []
-    for name, dice in runs:
-        if name == DCFR:
-            points += run_dcfr(config, dice, console)
-            continue
-        for seed in config.seeds:
-            words = in_words(dice)
-            points += run_entrant(
-                name, dice, seed, resolved[name, words, seed], folder / f"{name}-{words}-{seed}", console
-            )
-    write_csv(
-        table, ["algorithm", "round", "seed", "decisions", "nash_conv"], [[*p[:-1], f"{p[-1]:.6g}"] for p in points]
-    )
-    uniform = {
-        in_words(d): nash_conv(UniformPolicy(), parse_variant(config.variant), d).nash_conv for d in config.rounds
-    }
-    draw_comparison(figure, config.variant, points, uniform)
+    for round_ in config.rounds:
+        SmallRound(round_)  # refuses what cannot be judged
+        for name in set(config.trainers) & set(LEARNERS):  # a wrong override is told now, not after hours
+            LEARNERS[name].resolved(round_, TRIAL, config.points, 1, config.overrides.get(name, ()), smoke)
+    make_folder(folder)
+    speeds, points = Speeds(folder / "speeds.json", config.trial_seconds), list[Point]()
+    uniform = {r.name: gain(UniformPolicy(), r) for r in config.rounds}
+    # seeds last: what is there after a kill is every trainer with fewer seeds
+    tasks = [
+        Task(name, round_, minutes, seed)
+        for seed in config.seeds for minutes in config.cpu_minutes for round_ in config.rounds for name in config.trainers
+    ]  # fmt: skip
+    for number, task in enumerate(tasks, 1):
+        console.print(f"{number} of {len(tasks)}: {task.folder}", highlight=False)
+        if task.trainer in LEARNERS:
+            points += run_learner(task, config, folder / task.folder, speeds, console, smoke)
+        else:
+            points += run_solver(task, config, folder / task.folder, console)
+        write_points(table, points)
+    draw_comparison(figure, points, uniform)
     return table, figure
 
 
 @dataclass(frozen=True)
 class CompareOptions(Training):
     """A comparison."""
+
+    keys = CompareConfig
 
     config: Positional[Path] = CONFIGS / "compare.yaml"
     """A YAML file."""
@@ -224,8 +275,7 @@ class CompareOptions(Training):
 def run(options: CompareOptions) -> None:
     """Compare the trainers by exact NashConv."""
     console, out = Console(), options.out or Path("runs/compare")
-    resolved = load_config(Config, options.config, (*(SMOKE if options.smoke else ()), *options.overrides))
+    resolved = load_config(CompareConfig, options.config, (*(SMOKE if options.smoke else ()), *options.overrides))
     table, figure = compare(resolved, out, console, options.smoke)
-    console.print(
-        f"{last_points(read_points(table))}\n{table}, {figure}; runs in {out}", highlight=False, soft_wrap=True
-    )
+    console.print(last_points(read_points(table)).rich())
+    console.print(f"{table}, {figure}; runs in {out}", highlight=False, soft_wrap=True)

@@ -26,6 +26,7 @@ from tyro.conf import Positional
 from perudo_env.policy import sample
 from train.core.config import Count, NumTables
 from train.core.loop import Figures, run_command
+from train.core.measured import Measured
 from train.core.options import Training
 from train.research.replay import ReplayBuffer
 from train.research.small_round import (
@@ -41,7 +42,7 @@ FloatArray = npt.NDArray[np.float64]
 REGRETS, POLICY = ("regrets0", "regrets1"), "policy"  # networks: of each seat, and of the average strategy
 
 
-class LearnSection(RoundLearnSection):
+class DeepCFRLearnSection(RoundLearnSection):
     """The algorithm."""
 
     total_decisions: Count = 600_000
@@ -60,10 +61,10 @@ class LearnSection(RoundLearnSection):
     """Whether each iteration's regret network begins anew, as in the paper."""
 
 
-class Config(RoundConfig):
+class DeepCFRConfig(RoundConfig):
     """All of a configuration of ``train.research.deep_cfr``."""
 
-    learn: LearnSection = LearnSection()
+    learn: DeepCFRLearnSection = DeepCFRLearnSection()
 
 
 SMOKE = (
@@ -99,7 +100,7 @@ class DeepCFR(RoundTrainer):
 
     counts = ("decisions", "iterations")
 
-    def __init__(self, config: Config) -> None:
+    def __init__(self, config: DeepCFRConfig) -> None:
         super().__init__(config)
         self.config, self.iterations = config, 0
         self.adam = partial(Adam, lr=config.learn.learning_rate)
@@ -198,19 +199,21 @@ def cross_entropy(answers: Tensor, targets: Tensor, masks: Tensor) -> Tensor:
     return -(targets * log_probs(answers, log_sizes(masks))).sum(dim=1)
 
 
-def train(config: Config, folder: Path, console: Console) -> Figures:
+def train(config: DeepCFRConfig, folder: Path, console: Console) -> list[Measured]:
     """Train in ``folder``, going on from the state there; returns the last evaluation."""
     return train_round(DeepCFR(config), folder, console, "Deep CFR", "python -m train deep-cfr")
 
 
 @dataclass(frozen=True)
-class DeepCfrOptions(Training):
+class DeepCFROptions(Training):
     """A run on a small round."""
+
+    keys = DeepCFRConfig
 
     config: Positional[Path] = Path("configs/deep_cfr.yaml")
     """A YAML file."""
 
 
-def run(options: DeepCfrOptions) -> None:
+def run(options: DeepCFROptions) -> None:
     """Train on a small round."""
-    run_command("deep_cfr", Config, options, SMOKE, train)
+    run_command("deep_cfr", DeepCFRConfig, options, SMOKE, train)

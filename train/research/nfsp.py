@@ -26,6 +26,7 @@ from tyro.conf import Positional
 from perudo_env.policy import sample
 from train.core.config import Count, NumTables, Part, Rate, Share
 from train.core.loop import Figures, run_command
+from train.core.measured import Measured
 from train.core.options import Training
 from train.core.state import (
     Arrays,
@@ -45,7 +46,7 @@ FloatArray = npt.NDArray[np.float64]
 NOTHING = -1  # no decision of a seat waits for what follows
 
 
-class LearnSection(RoundLearnSection):
+class NFSPLearnSection(RoundLearnSection):
     """The algorithm."""
 
     tables: NumTables = 256
@@ -72,10 +73,10 @@ class LearnSection(RoundLearnSection):
     """How far back the average network's averaged weights reach: a share of the run."""
 
 
-class Config(RoundConfig):
+class NFSPConfig(RoundConfig):
     """All of a configuration of ``train.research.nfsp``."""
 
-    learn: LearnSection = LearnSection()
+    learn: NFSPLearnSection = NFSPLearnSection()
 
 
 SMOKE = (
@@ -89,7 +90,7 @@ class NFSP(RoundTrainer):
 
     counts = ("decisions", "updates")
 
-    def __init__(self, config: Config) -> None:
+    def __init__(self, config: NFSPConfig) -> None:
         super().__init__(config)
         self.config, self.updates, learn = config, 0, config.learn
         self.q = self.add_network("q", self.new_network(), partial(Adam, lr=learn.q_learning_rate))
@@ -163,7 +164,7 @@ class NFSP(RoundTrainer):
                 over, np.full(over.size, seat), returns[over, seat], np.zeros((over.size, self.game.width), np.int8)
             )
         self.waiting[over] = NOTHING
-        self.batch.reset(over, self.rng.integers(2**63, size=over.size, dtype=np.uint64))
+        self.game.deal_again(self.batch, over, self.rng.integers(2**63, size=over.size, dtype=np.uint64))
         self.responds[over] = self._draw_modes(over.size)
         self.decisions += everyone.size
 
@@ -216,19 +217,21 @@ class NFSP(RoundTrainer):
         return self.optimizer_step("policy", loss)
 
 
-def train(config: Config, folder: Path, console: Console) -> Figures:
+def train(config: NFSPConfig, folder: Path, console: Console) -> list[Measured]:
     """Train in ``folder``, going on from the state there; returns the last evaluation."""
     return train_round(NFSP(config), folder, console, "Neural fictitious self-play", "python -m train nfsp")
 
 
 @dataclass(frozen=True)
-class NfspOptions(Training):
+class NFSPOptions(Training):
     """A run on a small round."""
+
+    keys = NFSPConfig
 
     config: Positional[Path] = Path("configs/nfsp.yaml")
     """A YAML file."""
 
 
-def run(options: NfspOptions) -> None:
+def run(options: NFSPOptions) -> None:
     """Train on a small round."""
-    run_command("nfsp", Config, options, SMOKE, train)
+    run_command("nfsp", NFSPConfig, options, SMOKE, train)

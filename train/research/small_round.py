@@ -14,17 +14,17 @@ from torch import Tensor
 
 from agents.core.seated import sight
 from agents.learned.neural import MLPPolicy, input_size, network_inputs
-from agents.tabular.public_tree import PublicTree
 from perudo_env.engine.actions import num_actions
 from perudo_env.engine.batch import Batch
 from perudo_env.engine.observation import layout
 from perudo_env.engine.variant import parse_variant
 from train.core.config import Count, Pair, Rate, Section, VariantText, Widths
-from train.core.loop import Figures
+from train.core.measured import Measured, exact
 from train.core.sections import RoundSection, RunSection
 from train.core.state import Arrays
 from train.core.trainer import NetworkTrainer
 from train.evaluate.exploitability import nash_conv
+from train.evaluate.judge import tree_of
 from train.selfplay.checkpoint import write_checkpoint
 from train.selfplay.networks import MLP
 from train.solver.exact.exploitability import MAX_STATES, refuse_large
@@ -42,7 +42,7 @@ class SmallRoundSection(RoundSection):
     """The dice of seat 0, which opens, and of seat 1."""
 
 
-class JudgeSection(Section):
+class RoundEvaluationSection(Section):
     """When the exact NashConv of the average strategy is computed."""
 
     every: Count = 75_000
@@ -62,15 +62,24 @@ class SmallRound:
                 f"{self.variant} with rounds = {self.variant.rounds!r}, first_player = {self.variant.first_player!r} is no single "
                 "round that seat 0 opens: use joker or liars_dice, or add rounds=one,first_player=first_seat"
             )
-        refuse_large(PublicTree(self.variant, self.dice), MAX_STATES)
+        refuse_large(tree_of(section), MAX_STATES)
+        self.section = section
         self.layout = layout(2, self.variant.max_quantity(2))
         self.num_inputs, self.num_actions = input_size(self.layout), num_actions(self.layout.max_quantity)
         self.width = self.layout.size + self.num_actions
-        self.name = f"nash_conv/{self.variant} {self.dice[0]}v{self.dice[1]}"
 
     def deal(self, count: int, rng: np.random.Generator) -> Batch:
         """``count`` new rounds."""
-        return Batch(self.variant, 2, count, rng.integers(2**63, size=count, dtype=np.uint64), dice=self.dice)
+        seeds = rng.integers(2**63, size=count, dtype=np.uint64)
+        if not self.section.endgame:
+            return Batch(self.variant, 2, count, seeds, dice=self.dice)
+        batch = Batch(self.variant, 2, count, seeds)
+        self.deal_again(batch, np.arange(count), seeds)
+        return batch
+
+    def deal_again(self, batch: Batch, rows: npt.NDArray[np.int64], seeds: npt.NDArray[np.uint64]) -> None:
+        """New rounds in some rows."""
+        batch.reset(rows, seeds, np.repeat(np.array([self.dice]), rows.size, axis=0))
 
     def sights(self, batch: Batch) -> Int8Array:
         """What the seat to act sees at every table, int8 ``(num_games, width)``; zeros where the round is over."""
@@ -86,9 +95,11 @@ class SmallRound:
             network_inputs(np.ascontiguousarray(sights[:, : self.layout.size]), sight(self.variant, 2))
         )
 
-    def judge(self, weights: Mapping[str, npt.NDArray[Any]]) -> dict[str, float]:
-        """The exact NashConv of a network's softmax, by its name in ``curve.csv``."""
-        return {self.name: nash_conv(MLPPolicy(weights, self.variant, 2), self.variant, self.dice).nash_conv}
+    def judge(self, weights: Mapping[str, npt.NDArray[Any]]) -> list[Measured]:
+        """The exact NashConv of a network's softmax."""
+        policy = MLPPolicy(weights, self.variant, 2)
+        found = nash_conv(policy, self.variant, self.dice, endgame=self.section.endgame)
+        return [exact("nash_conv", found.nash_conv, self.section.name)]
 
 
 class RoundLearnSection(Section):
@@ -109,7 +120,7 @@ class RoundConfig(Section):
 
     round: SmallRoundSection = SmallRoundSection()
     learn: RoundLearnSection = RoundLearnSection()
-    evaluation: JudgeSection = JudgeSection()
+    evaluation: RoundEvaluationSection = RoundEvaluationSection()
     run: RunSection = RunSection()
 
 
@@ -129,7 +140,7 @@ class RoundTrainer(NetworkTrainer):
         return torch.from_numpy(self.game.masks(rows["sights"]).astype(np.float32))
 
 
-def train_round(trainer: RoundTrainer, folder: Path, console: Console, title: str, command: str) -> Figures:
+def train_round(trainer: RoundTrainer, folder: Path, console: Console, title: str, command: str) -> list[Measured]:
     """Train in ``folder``, going on from the state there, and write the checkpoint; returns the last evaluation. ``title``
     and ``command`` are for its card."""
     game = trainer.game

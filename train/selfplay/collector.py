@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -17,18 +17,16 @@ import numpy.typing as npt
 from agents.core.seated import sight
 from agents.learned.features import encode, pick_rows
 from perudo_env.engine.batch import Batch
-from perudo_env.engine.jit import kernel
-from perudo_env.engine.state import Phase
 from perudo_env.engine.variant import MAX_SEATS, Variant
 from perudo_env.game.asking import ask, places
 from perudo_env.policy import Policy, sample
 from train.selfplay.critic_features import all_dice
+from train.selfplay.pay import CALLS, Stakes, Unit
 from train.selfplay.sparse import SparseRows, compress, joined
-from train.selfplay.values import ContinuationValues, RoundStates
+from train.selfplay.values import ContinuationValues
 
 FloatArray = npt.NDArray[np.float64]
 Float32Array = npt.NDArray[np.float32]
-Unit = Literal["rounds", "games"]
 LEARNER = 0
 
 # (inputs, sizes) -> log-probabilities of the cells, all (batch, ...); the critic's inputs stand behind the actor's
@@ -41,18 +39,19 @@ class Tables:
     """``num_tables`` tables of one variant and size, with who sits where.
 
     ``any_dice`` is the share of games that begin with each seat's dice drawn from 1 to a full cup, so that every round
-    is met, unless ``dice`` fixes them. In a share ``pool_share`` of games one opponent of the pool holds some seats: all but
+    is met, unless ``dice`` fixes them; at an ``endgame`` of such dice the bids are those of a whole game. In a share ``pool_share`` of games one opponent of the pool holds some seats: all but
     one, or with ``many_learn`` each with an even chance, and at least one seat learns.
     """
 
     def __init__(
         self, variant: Variant, num_seats: int, num_tables: int, any_dice: float, rng: np.random.Generator, *,
-        pool_share: float = 0.0, many_learn: bool = False, dice: Sequence[int] | None = None,
+        pool_share: float = 0.0, many_learn: bool = False, dice: Sequence[int] | None = None, endgame: bool = False,
     ) -> None:  # fmt: skip
         self.variant, self.num_seats, self.rng = variant, num_seats, rng
         self.any_dice, self.pool_share, self.many_learn = any_dice, pool_share, many_learn
         self.fixed_dice = dice is not None
-        self.batch = Batch(variant, num_seats, num_tables, seed=0, dice=dice)
+        self.batch = Batch(variant, num_seats, num_tables, seed=0, dice=None if endgame else dice)
+        self.start = np.array(dice or self.batch.start, np.int8)
         self.lineups = np.zeros((num_tables, num_seats), np.int64)
         self.pool_weights: FloatArray = np.zeros(0)
 
@@ -60,7 +59,7 @@ class Tables:
         """Begin new games in ``rows``; each keeps the opponents it draws now to its end."""
         if not rows.size:
             return
-        dice = np.repeat(self.batch.start[None], rows.size, axis=0)
+        dice = np.repeat(self.start[None], rows.size, axis=0)
         if not self.fixed_dice:
             free = self.rng.random(rows.size) < self.any_dice
             dice[free] = self.rng.integers(1, self.variant.starting_dice + 1, (int(free.sum()), self.num_seats))
@@ -90,6 +89,7 @@ class Decisions:
     chosen: npt.NDArray[np.int64]  # (n,): cells
     who: npt.NDArray[np.int64]  # (n,): table * MAX_SEATS + seat
     pay: FloatArray  # (num_tables * MAX_SEATS,): what each seat of each table is paid at the end
+    calls: Float32Array  # (n, 2): what Dudo and Calza would pay, NaN where that is not known; (n, 0) where nobody asked
     finished: int  # rounds or games played to their end
 
 
@@ -103,10 +103,16 @@ class Rounds:
 
 
 class Collector:
-    """Plays tables and gathers the learner's decisions."""
+    """Plays tables and gathers the learner's decisions.
 
-    def __init__(self, actor: Actor, opponents: Opponents, rng: np.random.Generator) -> None:
+    A share ``uniform`` of them is drawn from all legal cells alike; with ``calls`` it is noted what a call would pay.
+    """
+
+    def __init__(
+        self, actor: Actor, opponents: Opponents, rng: np.random.Generator, *, uniform: float = 0.0, calls: bool = False
+    ) -> None:
         self.actor, self.opponents, self.rng = actor, opponents, rng
+        self.uniform, self.calls = uniform, calls
         self._parts: list[tuple[Any, ...]] = []
 
     def collect(
@@ -115,25 +121,18 @@ class Collector:
         """Play one round (or game) at every table; rounds are paid with ``values``, or, of one-round variants, their return."""
         for tables in groups:
             tables.deal_finished()
-        before = [RoundStates(t.batch.states, t.num_seats, t.variant) for t in groups]
         self._parts = []
+        self._stakes = [Stakes(t.batch, unit, values) for t in groups]
         self._play(groups, unit)
         finished = sum(t.batch.num_games for t in groups)
-        pays, lessons = [], []
-        for tables, at_start in zip(groups, before, strict=True):
-            pay = np.zeros((tables.batch.num_games, MAX_SEATS))
-            if unit == "games" or tables.variant.rounds == "one" or values is None:
-                pay[:, : tables.num_seats] = tables.batch.returns
-            else:
-                pay[:, : tables.num_seats], lesson = pay_of_rounds(tables, at_start, values)
-                lessons.append(lesson)
-            pays.append(pay)
+        pays, found = zip(*(s.settle(t.batch) for s, t in zip(self._stakes, groups, strict=True)), strict=True)
+        lessons = [lesson for lesson in found if lesson is not None]
         rows, *rest = zip(*self._parts, strict=True)
         columns: list[Any] = [np.concatenate(c) for c in rest]
         rounds = Rounds(*(np.concatenate(c) for c in zip(*lessons, strict=True))) if lessons else None
-        sizes, log_probs, chosen, who = columns
+        sizes, log_probs, chosen, who, calls = columns
         paid = np.concatenate(pays).reshape(-1)
-        return Decisions(joined(rows), sizes, log_probs, chosen, who, paid, finished), rounds
+        return Decisions(joined(rows), sizes, log_probs, chosen, who, paid, calls, finished), rounds
 
     def _play(self, groups: Sequence[Tables], unit: Unit) -> None:
         rows = [np.arange(t.batch.num_games) for t in groups]
@@ -172,50 +171,26 @@ class Collector:
         inputs = compress(np.concatenate([e.inputs for e in encoded]), np.concatenate(hindsight))
         sizes = np.concatenate([e.sizes for e in encoded])
         log_p = self.actor(inputs, sizes)
-        chosen = sample(np.exp(log_p), self.rng)
+        chosen = sample(played(log_p, sizes, self.uniform), self.rng)
         draws = self.rng.random(len(chosen))
-        who, at = [], 0
+        who, at, calls = [], 0, np.empty((len(chosen), len(CALLS) if self.calls else 0), np.float32)
         for (g, tables, actions, (mine, rows, _, masks)), e in zip(asked, encoded, strict=True):
             here = slice(at, at + mine.size)
             picked = np.zeros(mine.size, np.int64)
             pick_rows(chosen[here], e.cells, masks, draws[here], e.sizes, picked)
             actions[mine] = picked
             who.append((offsets[g] + rows) * MAX_SEATS + tables.batch.seat[rows])
+            if self.calls:
+                calls[here] = self._stakes[g].calls(tables.batch, rows, masks)
             at += mine.size
-        self._parts.append((inputs, sizes, log_p, chosen, np.concatenate(who)))
+        self._parts.append((inputs, sizes, log_p, chosen, np.concatenate(who), calls))
 
 
-def pay_of_rounds(
-    tables: Tables, before: RoundStates, values: ContinuationValues
-) -> tuple[FloatArray, tuple[Any, ...]]:
-    """What each seat is paid for the round that every table has just finished, and the lesson for ``values``.
-
-    A seat's pay is the change of its return over the round, in units of the usual change there: scaling a round does
-    not change its equilibria, and lets small and large tables weigh alike.
-    """
-    batch = tables.batch
-    after = RoundStates(batch.states, tables.num_seats, tables.variant)
-    chances, _ = values.judge(after)
-    over = batch.states["phase"] == Phase.OVER
-    chances[over] = batch.ranks[over] == 1
-    was, scale = values.judge(before)
-    living = before.by_seat((before.dice > 0).astype(np.float64))
-    change = (chances - was) * living
-    squares = (change**2).sum(axis=1) / living.sum(axis=1)
-    pay = change / scale[:, None]
-    lesson = before.inputs, before.by_place(chances).astype(np.float32), squares.astype(np.float32)
-    return pay, lesson
-
-
-@kernel
-def advantages(values: np.ndarray, who: np.ndarray, pay: np.ndarray, trace: float, out: np.ndarray) -> None:
-    """Write the generalised advantage of each decision (Schulman et al. 2016; gamma 1), from own turn to own turn.
-
-    ``values`` are the critic's, in the order of play; ``who`` names each decision's seat at its table.
-    """
-    following, carried = pay.copy(), np.zeros(pay.size)
-    for k in range(values.size - 1, -1, -1):
-        w = who[k]
-        carried[w] = following[w] - values[k] + trace * carried[w]
-        following[w] = values[k]
-        out[k] = carried[w]
+def played(log_probs: Float32Array, sizes: npt.NDArray[np.int16], uniform: float) -> npt.NDArray[Any]:
+    """The probabilities of cells with which a policy of ``log_probs`` plays that draws a share ``uniform`` from all alike."""
+    probs = np.exp(log_probs)
+    return (
+        probs
+        if uniform == 0
+        else (1 - uniform) * probs + uniform * (sizes > 0) / (sizes > 0).sum(axis=1, keepdims=True)
+    )

@@ -1,9 +1,12 @@
-"""Distilling: one network taught what other agents know, solved tables where they reach, earlier networks elsewhere.
+"""Distilling: one network taught what other agents know: solved tables, earlier networks, a mix of them by shares.
 
     python -m train distil configs/duel-distill.yaml --out runs/duel-distilled
+    python -m train distil configs/duel-distill.yaml teacher.agent=mix:exact=.5,table=.5
 
 Positions come from the teacher's own play, mixed with uniform decisions so that its answers to strange play are learnt
-too; the network learns the teacher's probabilities by cross-entropy. The same command goes on after a kill.
+too; the network learns the teacher's probabilities by cross-entropy. A position counts by the chance that the teacher in the
+seat to act would have come to it, given what the others did: strange play of others is answered, its own is not
+dwelt on. The same command goes on after a kill.
 """
 
 from __future__ import annotations
@@ -33,9 +36,11 @@ class TeacherSection(Section):
     """Whom it learns from."""
 
     agent: str = "exact"
-    """A name, a checkpoint folder or package.module:factory, that states probabilities."""
+    """A name, a checkpoint folder, package.module:factory, or a mix like mix:exact=.5,table=.5, that states probabilities."""
     uniform: Share = 0.1
     """Share of decisions that are uniform, to learn the answers to strange play."""
+    by_reach: bool = True
+    """Whether positions count by the chance that the teacher would have come there by its own earlier actions of the round."""
 
 
 class Config(SelfPlayConfig):
@@ -77,33 +82,42 @@ class Distiller(SelfPlayTrainer):
     def step(self) -> Figures:
         """Let the teacher play one round at a share of the tables, and learn its choices."""
         parts = [part for i in self.draw_groups() for part in self._round(self.groups[i])]
-        inputs, sizes, wanted = (torch.from_numpy(np.concatenate(c)).to(self.device) for c in zip(*parts, strict=True))
-        loss = self.learn(inputs.to(self.precision), log_sizes(sizes.float()), wanted)
+        columns = (torch.from_numpy(np.concatenate(c)).to(self.device) for c in zip(*parts, strict=True))
+        inputs, sizes, wanted, counts = columns
+        loss = self.learn(inputs.to(self.precision), log_sizes(sizes.float()), wanted, counts)
         self.decisions += len(inputs)
         self.ema.add(len(inputs))
         return {"loss/divergence": loss}
 
     def _round(self, tables: Tables) -> list[tuple[npt.NDArray[Any], ...]]:
-        """Play every table to the end of its round; returns inputs, sizes and the teacher's cell probabilities, by step."""
+        """Play every table to the end of its round; returns by step inputs, sizes, the teacher's cell probabilities, and how
+        much each position counts."""
         tables.deal_finished()
         teacher: Policy = self.teachers[tables.variant, tables.num_seats]
         batch, rows = tables.batch, np.arange(tables.batch.num_games)
         found: list[tuple[npt.NDArray[Any], ...]] = []
+        reach = np.ones(
+            (batch.num_games, tables.num_seats), np.float32
+        )  # the teacher's, over that of what is played here
         while rows.size:
             seen, masks = batch.observe(rows), batch.masks(rows)
             probs = ask_probs(teacher, seen, masks, places(batch, rows))
             encoded = features.encode(seen, masks, sight(tables.variant, tables.num_seats))
             cells = np.empty((rows.size, features.NUM_CELLS), np.float32)
             gather_rows(probs, encoded.cells, cells)
-            found.append((encoded.inputs, encoded.sizes, cells))
-            astray = (self.rng.random(rows.size) < self.config.teacher.uniform)[:, None]
-            rows = rows[
-                ~batch.act(sample(np.where(astray, masks / masks.sum(axis=1, keepdims=True), probs), self.rng), rows)
-            ]
+            at, seats = np.arange(rows.size), batch.seat[rows].astype(np.int64)
+            found.append((encoded.inputs, encoded.sizes, cells, reach[rows, seats]))
+            uniform, share = masks / masks.sum(axis=1, keepdims=True), self.config.teacher.uniform
+            astray = (self.rng.random(rows.size) < share)[:, None]
+            chosen = sample(np.where(astray, uniform, probs), self.rng)
+            if self.config.teacher.by_reach:
+                drawn = (1 - share) * probs[at, chosen] + share * uniform[at, chosen]
+                reach[rows, seats] *= probs[at, chosen] / drawn
+            rows = rows[~batch.act(chosen, rows)]
         return found
 
-    def learn(self, inputs: torch.Tensor, sizes: torch.Tensor, wanted: torch.Tensor) -> float:
-        """Some epochs of minibatches; returns the mean divergence of the student from the teacher."""
+    def learn(self, inputs: torch.Tensor, sizes: torch.Tensor, wanted: torch.Tensor, counts: torch.Tensor) -> float:
+        """Some epochs of minibatches; returns the mean divergence of the student from the teacher, by what positions count."""
         learn = self.config.learn
         self.set_rates("actor")
         total, count = 0.0, 0
@@ -112,7 +126,8 @@ class Distiller(SelfPlayTrainer):
                 with mixed(self.device, self.precision):
                     log_p = log_probs(self.actor(inputs[rows]), sizes[rows])
                 known = wanted[rows]
-                loss = (known * (torch.log(known.clamp(min=1e-30)) - log_p)).sum(dim=1).mean()
+                apart = (known * (torch.log(known.clamp(min=1e-30)) - log_p)).sum(dim=1)
+                loss = (counts[rows] * apart).sum() / counts[rows].sum().clamp(min=1e-6)
                 total += self.optimizer_step("actor", loss)
                 count += 1
         return total / count

@@ -49,10 +49,14 @@ class TablesSection(Section):
     """1 to 6; []: as the variant has it."""
     dice: tuple[int, ...] = ()
     """The dice of each seat, the opener first, for single rounds of one split; []: as games bring them."""
+    endgame: bool = False
+    """Whether rounds of these dice have the bids of a whole game's starting dice."""
 
     @model_validator(mode="after")
     def _can_be(self) -> TablesSection:
         """Every combination is a table."""
+        if self.endgame and not self.dice:
+            raise ValueError("endgame: it takes dice, of a round late in the game")
         for v, seats in kinds_of([self]):
             starting_dice(v, seats, self.dice or None)
         return self
@@ -74,20 +78,44 @@ class PlaySection(Section):
 
 
 class LearnSection(NetworkSection):
-    """PPO, or with ``kl`` above 0 magnetic mirror descent."""
+    """PPO (Schulman et al. 2017), with a magnet that the policy is drawn to, if wanted."""
 
+    magnet: Literal["none", "last", "average", "reference"] = "none"
+    """What KL(policy || magnet), weighted by kl, draws to: none (PPO); last, the policy that played the batch: with the entropy bonus
+    the step of magnetic mirror descent (Sokota et al. 2023, arXiv 2206.05825); average, the averaged weights (EMAgnet, Maidment et
+    al. 2026, arXiv 2606.23995); reference, a copy made every reference_every decisions (NashPG, Yu et al. 2025, arXiv 2510.18183)."""
+    kl: Weight = 0.0
+    """Weight of the magnet, like 0.3; 0 without one."""
+    reference_every: Count = 500_000
+    """Decisions after which the reference is made anew."""
+    critic: Literal["value", "action_values"] = "value"
+    """The critic, which sees all dice, tells: value, that of the state (GAE); action_values, that of each action, for Expected
+    SARSA(lambda) and the policy gradient over all actions (Fan and Farina 2026, arXiv 2605.19235)."""
     critic_hidden: Widths = (128, 128)
-    """Widths of the critic, which sees all dice."""
+    """Widths of the critic."""
+    uniform: Annotated[float, Field(ge=0, lt=1)] = 0.0
+    """Share of decisions drawn from all legal cells alike, so that the values of other actions are learnt; for action_values."""
     clip: Rate = 0.2
     """PPO's clip."""
-    kl: Weight = 0.0
-    """Weight of the distance to the last policy; 0: PPO."""
     entropy: Weight = 0.1
     """Weight of the entropy bonus at the start."""
     final_entropy: Weight = 0.02
     """Weight of the entropy bonus at the end."""
     gae_lambda: Share = 0.95
-    """Lambda of the generalised advantage (GAE)."""
+    """Lambda of the generalised advantage (GAE), or of Expected SARSA."""
+
+    @model_validator(mode="after")
+    def _fits(self) -> LearnSection:
+        """A magnet has a weight, and only one that is there."""
+        if (self.magnet == "none") != (self.kl == 0):
+            raise ValueError(
+                f"kl = {self.kl} with magnet = {self.magnet}: a magnet needs a weight above 0, and a weight a magnet"
+            )
+        if self.uniform > 0 and self.critic == "value":
+            raise ValueError(
+                f"uniform = {self.uniform} with critic = value: only action_values weigh what the policy did not choose"
+            )
+        return self
 
 
 class ValuesSection(Section):
@@ -114,6 +142,11 @@ class MixedPoolSection(Section):
     """Scripted agents in the pool; one that is named twice is drawn twice as often."""
     scripted_share: Share = 0.2
     """How often one of them is drawn."""
+
+    @property
+    def met(self) -> tuple[str, ...]:
+        """The scripted agents that the learner meets."""
+        return self.scripted if self.share > 0 else ()
 
 
 class SelfPlayRunSection(RunSection):
@@ -170,7 +203,10 @@ def empty_groups(
 ) -> list[Tables]:  # fmt: skip
     """The tables of a configuration before their first deal, or of the kinds of these ``numbers`` alone."""
     met: dict[str, Any] = {"pool_share": pool.share, "many_learn": pool.learners == "some"} if pool else {}
-    kinds = list(dict.fromkeys((*kind, s.dice) for s in sections for kind in kinds_of([s])))
+    kinds = list(dict.fromkeys((*kind, s.dice, s.endgame) for s in sections for kind in kinds_of([s])))
     each = max(1, play.tables // min(play.groups_per_batch, len(kinds)))
     chosen = kinds if numbers is None else [kinds[number] for number in numbers]
-    return [Tables(v, seats, each, play.any_dice, rng, dice=dice or None, **met) for v, seats, dice in chosen]
+    return [
+        Tables(v, seats, each, play.any_dice, rng, dice=dice or None, endgame=endgame, **met)
+        for v, seats, dice, endgame in chosen
+    ]

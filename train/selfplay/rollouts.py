@@ -17,7 +17,7 @@ import torch
 from agents.learned import features
 from train.core.backends import Backend
 from train.core.state import Arrays, load_module, module_arrays
-from train.selfplay.collector import Actor, Collector, Decisions, Rounds, Tables
+from train.selfplay.collector import Actor, Collector, Decisions, Opponents, Rounds, Tables
 from train.selfplay.networks import MLP, log_probs, log_sizes, mixed, reads_sparse
 from train.selfplay.options import Config, empty_groups
 from train.selfplay.pool import Pool
@@ -71,6 +71,12 @@ def torch_actor(network: MLP, device: torch.device, precision: torch.dtype) -> A
     return act
 
 
+def collector_of(config: Config, actor: Actor, opponents: Opponents, rng: np.random.Generator) -> Collector:
+    """What plays the tables of a configuration."""
+    learn = config.learn
+    return Collector(actor, opponents, rng, uniform=learn.uniform, calls=learn.critic == "action_values")
+
+
 def collect(
     backend: Backend, networks: Networks, groups: Sequence[Tables], chosen: Sequence[int], rng: np.random.Generator
 ) -> tuple[Decisions, Rounds | None]:
@@ -112,7 +118,7 @@ def play_part(part: Part, networks: Networks) -> Collected:
     for tables, states, lineups in zip(groups, part.states, part.lineups, strict=True):
         tables.batch.states[:], tables.lineups[:] = states, lineups
         tables.pool_weights = pool.weights()
-    decisions, rounds = Collector(actor, pool.policy, rng).collect(groups, config.play.unit, values)
+    decisions, rounds = collector_of(config, actor, pool.policy, rng).collect(groups, config.play.unit, values)
     after = replace(
         part,
         states=tuple(t.batch.states for t in groups),
@@ -147,7 +153,8 @@ def _joined(collected: Sequence[Collected]) -> tuple[Decisions, Rounds | None]:
     parts = [done.decisions for done in collected]
     offsets = np.cumsum([0, *(len(d.pay) for d in parts[:-1])])
     columns = {
-        name: np.concatenate([getattr(d, name) for d in parts]) for name in ("sizes", "log_probs", "chosen", "pay")
+        name: np.concatenate([getattr(d, name) for d in parts])
+        for name in ("sizes", "log_probs", "chosen", "pay", "calls")
     }
     who = np.concatenate([d.who + offset for d, offset in zip(parts, offsets, strict=True)])
     lessons = [done.rounds for done in collected if done.rounds is not None]

@@ -23,7 +23,7 @@ class SelfPlayTrainer(NetworkTrainer):
     config: SelfPlayConfig
 
     def __init__(self, config: SelfPlayConfig) -> None:
-        super().__init__(config.run, config.learn.total_decisions)
+        super().__init__(config.run, config.learn.total_decisions, config.evaluation.keep)
         self.config = config
         self.device = device_of(config.run.device)
         self.precision = precision(config.run.precision, self.device)

@@ -54,7 +54,7 @@ class Bracket:
 
 def bracket(
     policy: Policy, v: Variant | str, dice: Sequence[int] = (2, 1), palifico: bool = False, *, reach: float = 1e-3,
-    max_states: int = 8_000_000, on_progress: Callable[[int], Any] | None = None, total: int | None = None, spent: tuple[int, int] = (0, 0),
+    max_states: int = 8_000_000, on_progress: Callable[[int], Any] | None = None, total: int | None = None, spent: tuple[int, ...] = (),
 ) -> Bracket:  # fmt: skip
     """The interval for the round of ``Game(v, dice=dice)`` that seat 0 opens; see the module.
 
@@ -90,7 +90,7 @@ class ReachWalk:
 
     def __init__(
         self, policy: Policy, tree: PublicTree, me: int, threshold: float, max_states: int, on_progress: Callable[[int], Any] | None,
-        spent: tuple[int, int],
+        spent: tuple[int, ...],
     ) -> None:  # fmt: skip
         self.tree, self.graph, self.me, self.threshold = tree, tree.graph, me, threshold
         self.ask = Asker(policy, tree, 1 - me, spent)

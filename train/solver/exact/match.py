@@ -36,7 +36,7 @@ def worth(values: Values) -> Callable[[Outcome], float]:
 
     def value(outcome: Outcome) -> float:
         if outcome.next is None:
-            return outcome.match_return
+            return outcome.game_returns[0]
         return values[as_opened(outcome.next)] * (1 if outcome.next.opener == 0 else -1)
 
     return value
@@ -139,7 +139,7 @@ def _iterate(v: Variant, trees: dict[State, PublicTree], weights: Weights, *does
         pay = np.zeros((2, 4))
         for (caller, ending), outcome in table[s].items():
             if outcome.next is None:
-                mine = outcome.match_return * (1 if me == 0 else -1)
+                mine = outcome.game_returns[0] * (1 if me == 0 else -1)
             else:
                 mine = (opening if outcome.next.opener == me else other)[as_opened(outcome.next)]
             pay[caller, ending] = mine * (1 if me == 0 else -1)
@@ -228,9 +228,9 @@ def _after(
     found: dict[tuple[int, Ending], Outcome], me: int, earned: dict[tuple[State, int], tuple[float, float]], sign: int
 ) -> tuple[float, float]:
     """What a round is worth to seat ``me`` that it has won (sign +1) or lost, at least and at most."""
-    (outcome,) = {o for o in found.values() if o.round_return * (1 if me == 0 else -1) * sign > 0}
+    (outcome,) = {o for o in found.values() if o.round_returns[0] * (1 if me == 0 else -1) * sign > 0}
     if outcome.next is None:
-        return (outcome.match_return * (1 if me == 0 else -1),) * 2
+        return (outcome.game_returns[0] * (1 if me == 0 else -1),) * 2
     return earned[as_opened(outcome.next), 0 if outcome.next.opener == me else 1]
 
 

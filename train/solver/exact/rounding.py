@@ -88,7 +88,7 @@ def round_suffixes(
 def rounded(table: RoundTable, levels: int = LEVELS) -> RoundTable:
     """The table with its weights as small integers, see :func:`round_table`. With few levels, what is unlikely is not played at all."""
     tree, weights = table.tree, []
-    for seat in (0, 1):
+    for seat in range(len(tree.dice)):
         out = np.zeros(table.weights[seat].size, np.uint16 if levels > 255 else np.uint8)
         if table.suffixes is None:
             round_table(

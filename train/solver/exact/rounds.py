@@ -126,16 +126,19 @@ def check_size(tree: PublicTree) -> None:
 
 
 class Solution(Protocol):
-    """What solvers keep: regrets and sums of both seats, and how many iterations made them."""
+    """What solvers keep: regrets and sums of all seats, and how many iterations made them."""
 
-    regrets: Weights
-    sums: Weights
+    @property
+    def regrets(self) -> Sequence[npt.NDArray[np.float32]]: ...
+    @property
+    def sums(self) -> Sequence[npt.NDArray[np.float32]]: ...
+
     iterations: int
 
 
 def read_solution(solver: Solution, file: Arrays) -> None:
     """Take over what a file keeps; raises ``ValueError``, and leaves the solver as it was, where it does not fit."""
-    names = [f"{kind}{seat}" for kind in ("regrets", "sums") for seat in (0, 1)]
+    names = [f"{kind}{seat}" for kind in ("regrets", "sums") for seat in range(len(solver.sums))]
     kept = (*solver.regrets, *solver.sums)
     found = [file.read(name, array.shape, "f") for name, array in zip(names, kept, strict=True)]
     iterations = int(file.read("iterations"))

@@ -92,7 +92,8 @@ the table plays for the round alone. Bids above the dice in play are never made,
 
 Limits: two living seats, at most 3 dice in ordinary rounds (4 where raises are `monotone` or `one_axis`) and 6 in
 palifico rounds. Of two seats only one may ever call Calza, so tables with Calza hold for `on_turn` and for `anyone`.
-`box` hides the dice counts: no table is used there.
+`box` hides the dice counts; who remembers every lost die knows them, and its tables are those of public counts. With
+`memory="none"` no table is used there.
 """
 
 

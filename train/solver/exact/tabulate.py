@@ -26,13 +26,14 @@ def observe_positions(
 ) -> None:  # fmt: skip
     """Write what ``seat`` sees and may do, row after row: after the bids ``said[at[k]]``, with hand number ``held[k]``."""
     s = states[0]
+    num_seats = s["num_seats"]
     for k in range(at.size):
         n = length[at[k]]
         for i in range(n):
             s["bids"][i] = said[at[k], i]
-            s["bidders"][i] = i % 2
+            s["bidders"][i] = i % num_seats
         s["num_bids"] = n
-        s["bidder"] = (n - 1) % 2 if n > 0 else -1
+        s["bidder"] = (n - 1) % num_seats if n > 0 else -1
         s["seat"] = seat
         s["phase"] = phase
         for face in range(hands.shape[1]):
@@ -84,13 +85,13 @@ def store(
 
 
 def tabulate(
-    policy: Policy, tree: PublicTree, spent: tuple[int, int] = (0, 0)
+    policy: Policy, tree: PublicTree, spent: tuple[int, ...] = ()
 ) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]:
     """A policy's probabilities at all information states of a round, as flat tables; raises ``ValueError`` naming a bad one."""
     return _tabulate_seat(policy, tree, 0, spent), _tabulate_seat(policy, tree, 1, spent)
 
 
-def _tabulate_seat(policy: Policy, tree: PublicTree, seat: int, spent: tuple[int, int]) -> npt.NDArray[np.float64]:
+def _tabulate_seat(policy: Policy, tree: PublicTree, seat: int, spent: tuple[int, ...]) -> npt.NDArray[np.float64]:
     ask = Asker(policy, tree, seat, spent)
     num_hands = tree.num_hands[seat]
     bids = np.zeros(len(tree.graph.action), np.int64)
@@ -108,11 +109,11 @@ def _tabulate_seat(policy: Policy, tree: PublicTree, seat: int, spent: tuple[int
 class Asker:
     """Asks a policy at information states of one seat of a round, and checks what it answers."""
 
-    def __init__(self, policy: Policy, tree: PublicTree, seat: int, spent: tuple[int, int] = (0, 0)) -> None:
+    def __init__(self, policy: Policy, tree: PublicTree, seat: int, spent: tuple[int, ...] = ()) -> None:
         self.policy, self.tree, self.seat = policy, tree, seat
         self.states = round_record(tree.variant, tree.dice, tree.palifico, tree.total, spent)
-        self.hands = hands(tree.dice[seat], tree.variant.num_faces)
-        self.look, self.switches = layout(2, tree.variant.max_quantity(2)), encode_switches(tree.variant)
+        self.hands, n = hands(tree.dice[seat], tree.variant.num_faces), len(tree.dice)
+        self.look, self.switches = layout(n, tree.variant.max_quantity(n)), encode_switches(tree.variant)
 
     def __call__(self, said: IntArray, length: IntArray, at: IntArray, held: IntArray) -> npt.NDArray[np.float64]:
         """The probabilities ``(rows, num_actions)`` after the bids ``said[at]`` (action ids), with the hands numbered ``held``.

@@ -22,7 +22,7 @@ from train.core.progress import progress
 from train.core.run import provenance
 from train.solver.exact.payoffs import check_numbers
 from train.solver.exact.rounding import rounded
-from train.solver.recall.solver import write_card
+from train.solver.recall.solve import write_card
 
 
 @dataclass(frozen=True)

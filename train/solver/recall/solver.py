@@ -1,48 +1,38 @@
-"""Rounds too large to solve: CFR for two players who remember their own hand and the last bids only.
+"""Rounds too large to solve: CFR for two to eight players who remember their own hand and the last bids only.
 
 Histories that such a player cannot tell apart share regrets (Waugh, Zinkevich, Johanson, Kan, Schnizlein and Bowling, "A
 practical use of imperfect recall", SARA 2009), updated by discounted CFR as in ``rounds``. In a node that many
-histories share, each counts by the chance that both players go there, the updated one exploring a little: weighed by
-the opponent's part alone, as where nothing is forgotten, NashConv is about twice as high (quantity_any_face, 2 v 1,
-two bids: .15 against .07). All hands of a seat are updated at once, against all or some sampled hands of the other.
+histories share, each counts by the chance that all players go there, the updated one exploring a little: weighed by
+the others' part alone, as where nothing is forgotten, NashConv is about twice as high (quantity_any_face, 2 v 1,
+two bids: .15 against .07). All hands of a seat are updated at once, against all or some sampled deals of the others.
 
-    python -m train recall --variant joker --dice 3 3 --recall 3 --seconds 180 --out runs/joker-3v3
+Between more than two seats no guarantee holds: what is found is judged by what responses gain against it.
 """
 
 from __future__ import annotations
 
-import json
-import sys
-import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
-from functools import cache, cached_property
+from functools import cached_property
+from itertools import product
+from math import prod
 from pathlib import Path
 from queue import SimpleQueue
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from rich.console import Console
 
-import agents as registry
 from agents.core.npz import memory, reading
-from agents.tabular.policy import RoundTable, TabularPolicy
+from agents.tabular.policy import RoundTable
 from agents.tabular.public_tree import PublicTree
 from agents.tabular.suffixes import suffix_graph, suffix_sizes
 from perudo_env.engine.hands import hand_weights
-from perudo_env.engine.variant import as_variant, variant
-from perudo_env.game.files import check_writable, write_text, writing
+from perudo_env.game.files import writing
 from perudo_env.policy import Policy
-from train.core.options import Seed, VariantOption
-from train.core.progress import progress
-from train.core.run import provenance
 from train.core.state import weights_hash
-from train.solver.exact.exploitability import MAX_STATES, nash_conv
-from train.solver.exact.payoffs import State, check_dice, check_numbers, pay_table, seat_view
-from train.solver.exact.rounding import rounded
-from train.solver.exact.rounds import ALPHA, GAMMA, capped, read_solution
+from train.solver.exact.payoffs import check_numbers
+from train.solver.exact.rounds import ALPHA, GAMMA, read_solution
 from train.solver.exact.traverse import thread_count
 from train.solver.recall.fixed import fixed_table
 from train.solver.recall.lanes import LANES
@@ -52,30 +42,40 @@ from train.solver.recall.walk import (
     Side,
     begin_update,
     gather,
-    group_value,
+    group_endings,
     match_group,
+    play_rounds,
     update_group,
 )
 
 EXPLORATION = 0.2
-SAMPLE = 2 * LANES
+SAMPLE, SAMPLE_OF_MANY = 2 * LANES, 4
+"""Deals of the others that an iteration meets: hands of one other seat; of several."""
+MOST_DEALS, ROUNDS_PLAYED = 500, 1 << 18
+"""Where the others have more deals, how often a round ends how is an estimate, on so many rounds played."""
 Float32Array = npt.NDArray[np.float32]
 
 
 class RecallSolver:
-    """The state of a recall-limited solution: regrets and sums of both seats, and how many iterations made them.
+    """The state of a recall-limited solution: regrets and sums of all seats, and how many iterations made them.
 
-    ``pay`` as for ``RoundSolver``. ``recall``: how many bids are remembered. ``sample``: how many hands of the opponent
-    an iteration meets, drawn by their chances; all where there are no more. ``against``: an agent who sits in the other
-    seat in a ``share`` of the rounds. What is found then is an equilibrium of that game: it earns more from this agent, and
-    concedes at most share / (1 - share) of what it could earn beyond (compare Johanson, Zinkevich and Bowling, "Computing
-    robust counter-strategies", NIPS 2007). Raises ``ValueError`` for tables beyond memory.
+    ``pay`` ``(num_seats, 4, num_seats)``: what each ``[caller, Ending]`` pays each seat, as of ``pay_tables``; or, of two
+    seats, what it pays seat 0, as for ``RoundSolver``. ``recall``: how many bids are remembered. ``sample``: how many
+    deals of the others an iteration meets, drawn by their chances; all where there are no more. ``against``: an agent who
+    sits in all other seats in a ``share`` of the rounds. Between two seats, what is found then is an equilibrium of that
+    game: it earns more from this agent, and concedes at most share / (1 - share) of what it could earn beyond (compare
+    Johanson, Zinkevich and Bowling, "Computing robust counter-strategies", NIPS 2007). Raises ``ValueError`` for tables
+    beyond memory.
     """
 
     def __init__(
         self, tree: PublicTree, pay: npt.NDArray[np.float64], recall: int, threads: int | None = None, *,
-        sample: int = SAMPLE, exploration: float = EXPLORATION, seed: int = 0, against: Policy | None = None, share: float = 0,
+        sample: int | None = None, exploration: float = EXPLORATION, seed: int = 0, against: Policy | None = None,
+        share: float = 0,
     ) -> None:  # fmt: skip
+        self.seats = range(len(tree.dice))
+        if sample is None:
+            sample = SAMPLE if len(self.seats) == 2 else SAMPLE_OF_MANY
         if not 0 <= share < 1:
             raise ValueError(f"share = {share}: the share of the rounds with another agent is from 0 to below 1")
         check_numbers(1, sample=sample)
@@ -86,14 +86,16 @@ class RecallSolver:
         self._check_size()
         self.graph = suffix_graph(tree.graph, recall)
         self.deal = [hand_weights(d, tree.variant.num_faces) for d in tree.dice]
-        self.counts = [tree.counts(0), tree.counts(1)]
+        self.counts = [tree.counts(seat) for seat in self.seats]
         self.threads = thread_count(threads)
         self.pool = ThreadPoolExecutor(self.threads)
         self.regrets, self.sums = self._tables(), self._tables()
         self.share = share if against else 0.0
-        self.fixed = [fixed_table(against, tree, self.graph, seat) for seat in (0, 1)] if against and share else None
+        self.fixed = (
+            [fixed_table(against, tree, self.graph, seat) for seat in self.seats] if against and share else None
+        )
         self.met = (
-            f", {self.share} of it against the agent {weights_hash(dict(zip('01', self.fixed, strict=True)))}"
+            f", {self.share} of it against the agent {weights_hash(dict(zip(map(str, self.seats), self.fixed, strict=True)))}"
             if self.fixed
             else ""
         )
@@ -108,19 +110,19 @@ class RecallSolver:
                 f"this machine has {memory() / 2**30:,.0f}: remember fewer bids"
             )
 
-    def _tables(self) -> tuple[Float32Array, Float32Array]:
-        first, second = (
+    def _tables(self) -> tuple[Float32Array, ...]:
+        return tuple(
             np.zeros((g, int(n), LANES), np.float32) for g, n in zip(self.groups, self.graph.num_rows, strict=True)
         )
-        return first, second
 
     @property
     def num_states(self) -> int:
-        """Information states of both seats together."""
+        """Information states of all seats together."""
         return int(self.graph.num_states @ np.array(self.tree.num_hands))
 
     def set_pay(self, pay: npt.NDArray[np.float64]) -> None:
-        """Go on with another table of payoffs, as to seat 0."""
+        """Go on with another table of payoffs."""
+        self.pay = np.stack([pay, -pay], axis=2) if pay.ndim == 2 else pay
         quantity = self.tree.graph.quantity
         self.sides = [
             [
@@ -128,11 +130,11 @@ class RecallSolver:
                     seat,
                     quantity,
                     self._lanes(seat, range(g * LANES, (g + 1) * LANES)),
-                    np.ascontiguousarray(seat_view(pay, seat), np.float32),
+                    np.ascontiguousarray(self.pay[:, :, seat], np.float32),
                 )
                 for g in range(self.groups[seat])
             ]
-            for seat in (0, 1)
+            for seat in self.seats
         ]
 
     def restart_average(self) -> None:
@@ -148,17 +150,22 @@ class RecallSolver:
         out[:, : len(known)] = self.counts[seat][:, known]
         return out
 
+    @property
+    def deals(self) -> int:
+        """How many deals a kernel meets at once."""
+        return min(self.sample, LANES)
+
     @cached_property
     def rooms(self) -> SimpleQueue[Room]:
         """Room for every thread."""
         rooms: SimpleQueue[Room] = SimpleQueue()
-        rows, nodes = int(self.graph.num_rows.max()), len(self.graph.bid)
+        rows, nodes, deals = int(self.graph.num_rows.max()), len(self.graph.bid), self.deals
         for _ in range(self.threads):
             shapes = (
                 [(rows, LANES)] * 2
                 + [(nodes, LANES)]
-                + [(nodes, LANES, LANES)] * 2
-                + [(2, LANES, LANES), self._most_actions]
+                + [(nodes, deals, LANES)] * 2
+                + [(2, deals, LANES), self._most_actions]
             )
             rooms.put(Room(*(np.zeros(shape, np.float32) for shape in shapes)))
         return rooms
@@ -167,49 +174,65 @@ class RecallSolver:
     def _most_actions(self) -> tuple[int, int]:
         return int((self.graph.calls + np.diff(self.graph.first)).max()), LANES
 
-    # ------------------------------------------------------------------------------------------ hands of the opponent
+    # ------------------------------------------------------------------------------------------ deals of the others
 
     def _draw(self, seat: int, n: int, stream: int = 0) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.float64]]:
-        """Hands and their weights: all, or a systematic sample by their chances in random order, a hand at most once or nearly so."""
-        deal = self.deal[seat]
-        if n >= len(deal):
-            return np.arange(len(deal)), deal
-        rng = np.random.default_rng((self.seed, self.iterations, seat, stream))
-        order = rng.permutation(len(deal))
-        points = (np.arange(n) + rng.random()) / n
-        chosen = np.searchsorted(np.cumsum(deal[order]), points)
-        return order[np.minimum(chosen, len(deal) - 1)], np.full(n, 1 / n)
+        """Deals of all but a seat, hands ``(deals, others)``, and their weights: all where there are at most ``n``.
+
+        Else of each other seat a systematic sample by their chances in random order, a hand at most once or nearly so.
+        """
+        others = [s for s in self.seats if s != seat]
+        if prod(len(self.deal[s]) for s in others) <= n:
+            all_deals = np.array(list(product(*(range(len(self.deal[s])) for s in others))))
+            return all_deals, np.prod([self.deal[s][all_deals[:, i]] for i, s in enumerate(others)], axis=0)
+        drawn = []
+        for s in others:
+            rng = np.random.default_rng((self.seed, self.iterations, s, stream))
+            order = rng.permutation(len(self.deal[s]))
+            points = (np.arange(n) + rng.random()) / n
+            chosen = np.searchsorted(np.cumsum(self.deal[s][order]), points)
+            hands = order[np.minimum(chosen, len(order) - 1)]
+            drawn.append(hands if len(others) == 1 else rng.permutation(hands))
+        return np.stack(drawn, axis=1), np.full(n, 1 / n)
 
     def _samples(
-        self, seat: int, hands: npt.NDArray[np.int64], weights: npt.NDArray[np.float64], table: Float32Array
-    ) -> Iterator[Sample]:
-        """Groups of hands of a seat, playing by a table."""
-        gathered, positive = np.zeros(table.shape[1:], np.float32), np.zeros(self._most_actions, np.float32)
-        for begin in range(0, len(hands), LANES):
-            some = hands[begin : begin + LANES]
-            deal, sigma = np.zeros(LANES, np.float32), np.zeros_like(gathered)
-            deal[: len(some)] = weights[begin : begin + LANES]
-            gather(table, some, gathered)
-            match_group(self.graph, seat, gathered, positive, sigma)
-            yield Sample(len(some), deal, self._lanes(seat, some), sigma)
+        self, seat: int, drawn: tuple[npt.NDArray[np.int64], npt.NDArray[np.float64]], share: float,
+        tables: Sequence[Float32Array],
+    ) -> Iterator[Sample]:  # fmt: skip
+        """Groups of deals of all but a seat, playing by tables; their weights times ``share``."""
+        deals, weights = drawn
+        others, positive = [s for s in self.seats if s != seat], np.zeros(self._most_actions, np.float32)
+        ends = np.cumsum([tables[s].shape[1] for s in others])
+        start = np.zeros(len(self.seats), np.int64)
+        start[others] = ends - [tables[s].shape[1] for s in others]
+        gathered = np.zeros((int(max(tables[s].shape[1] for s in others)), LANES), np.float32)
+        for begin in range(0, len(deals), self.deals):
+            some = deals[begin : begin + self.deals]
+            deal, sigma = np.zeros(LANES, np.float32), np.zeros((int(ends[-1]), LANES), np.float32)
+            deal[: len(some)] = weights[begin : begin + self.deals] * share
+            counts = np.zeros((len(self.tree.graph.action), LANES), np.int64)
+            for s, end, hands in zip(others, ends, some.T, strict=True):
+                gather(tables[s], np.ascontiguousarray(hands), gathered)
+                match_group(self.graph, s, gathered, positive, sigma[start[s] : end])
+                counts += self._lanes(s, hands)
+            yield Sample(len(some), deal, counts, start, sigma)
 
     # ------------------------------------------------------------------------------------------ iterations
 
     def iterate(self, count: int = 1) -> None:
-        """Update both seats ``count`` times, one after the other."""
+        """Update all seats ``count`` times, one after the other."""
         for _ in range(count):
             self.iterations += 1
             t = self.iterations
             discounts = np.array([t**ALPHA / (t**ALPHA + 1), 0.5, (t / (t + 1)) ** GAMMA])
-            for seat in (0, 1):
+            for seat in self.seats:
                 self._update(seat, discounts)
 
     def _update(self, seat: int, discounts: npt.NDArray[np.float64]) -> None:
-        hands, weights = self._draw(1 - seat, self.sample)
-        samples = list(self._samples(1 - seat, hands, weights * (1 - self.share), self.regrets[1 - seat]))
+        samples = list(self._samples(seat, self._draw(seat, self.sample), 1 - self.share, self.regrets))
         if self.fixed is not None:
-            hands, weights = self._draw(1 - seat, min(self.sample, LANES), 1)
-            samples += self._samples(1 - seat, hands, weights * self.share, self.fixed[1 - seat])
+            drawn = self._draw(seat, min(self.sample, LANES), 1)
+            samples += self._samples(seat, drawn, self.share, self.fixed)
 
         def update(g: int) -> None:
             room = self.rooms.get()
@@ -221,19 +244,39 @@ class RecallSolver:
 
         list(self.pool.map(update, range(self.groups[seat])))
 
-    def value(self) -> float:
-        """What the average strategies earn against each other, to seat 0; exact."""
-        hands = np.arange(self.tree.num_hands[1])
-        total = np.zeros((self.groups[0], LANES), np.float32)
-        for sample in self._samples(1, hands, self.deal[1], self.sums[1]):
+    def endings(self) -> npt.NDArray[np.float64]:
+        """How often a round of the average strategies ends by each ``[caller, Ending]``, ``(num_seats, 4)``.
+
+        Exact where seat 0 meets at most ``MOST_DEALS`` deals of the others, else counted over ``ROUNDS_PLAYED`` rounds.
+        """
+        if prod(self.tree.num_hands[1:]) > MOST_DEALS:
+            counted = np.zeros(self.pay.shape[:2])
+            chances = tuple(map(np.cumsum, self.deal))
+            play_rounds(
+                self.graph, self.tree.graph.quantity, chances, tuple(self.counts), self.sums, np.uint64(self.seed),
+                ROUNDS_PLAYED, counted,
+            )  # fmt: skip
+            return counted / ROUNDS_PLAYED
+        found = np.zeros((self.groups[0], *self.pay.shape[:2]))
+        weights = np.zeros((self.groups[0], LANES), np.float32)
+        weights.reshape(-1)[: len(self.deal[0])] = self.deal[0]
+        for sample in self._samples(0, self._draw(0, MOST_DEALS, 2), 1, self.sums):
 
             def add(g: int, sample: Sample = sample) -> None:
                 room = self.rooms.get()
-                group_value(self.graph, self.sides[0][g], sample, room, self.sums[0][g], total[g])
+                group_endings(self.graph, self.sides[0][g], sample, room, self.sums[0][g], weights[g], found[g])
                 self.rooms.put(room)
 
             list(self.pool.map(add, range(self.groups[0])))
-        return float(total.reshape(-1)[: len(self.deal[0])].astype(np.float64) @ self.deal[0])
+        return found.sum(axis=0)
+
+    def values(self) -> npt.NDArray[np.float64]:
+        """What the average strategies earn against each other, by seat, ``(num_seats,)``; as exact as :meth:`endings`."""
+        return np.einsum("ce,ces->s", self.endings(), self.pay)
+
+    def value(self) -> float:
+        """The same to seat 0."""
+        return float(self.values()[0])
 
     # ------------------------------------------------------------------------------------------ files
 
@@ -249,15 +292,16 @@ class RecallSolver:
     def what(self) -> str:
         """The round, the recall and the agent met, in words."""
         t = self.tree
-        return f"{t.variant}, {t.dice[0]} v {t.dice[1]} dice, palifico {t.palifico}, recall {self.recall}{self.met}"
+        without = f", without bids of a chance below {t.least_chance}" if t.least_chance else ""
+        return f"{t.variant}, {' v '.join(map(str, t.dice))} dice, palifico {t.palifico}, recall {self.recall}{without}{self.met}"
 
     def save(self, path: Path | str) -> None:
         """Write all to ``path``; a kill while writing leaves the file as it was."""
+        kept = {
+            f"{kind}{seat}": table for kind in ("regrets", "sums") for seat, table in enumerate(getattr(self, kind))
+        }
         with writing(path) as file:
-            np.savez(
-                file, iterations=np.array(self.iterations), what=np.array(self.what),
-                regrets0=self.regrets[0], regrets1=self.regrets[1], sums0=self.sums[0], sums1=self.sums[1],
-            )  # fmt: skip
+            np.savez(file, iterations=np.array(self.iterations), what=np.array(self.what), **kept)
 
     def load(self, path: Path | str) -> None:
         """Go on from a file of :meth:`save`; raises ``ValueError`` for any other, or one of another round or recall."""
@@ -266,115 +310,3 @@ class RecallSolver:
             if what != self.what:
                 raise ValueError(f"{path} holds {what!r}, not {self.what!r}")
             read_solution(self, file)
-
-
-@dataclass(frozen=True)
-class RecallOptions:
-    """One round by recall-limited CFR."""
-
-    out: Path
-    """The checkpoint's folder; a run that was killed goes on there."""
-    variant: VariantOption = "classic"
-    dice: tuple[int, int] = (3, 3)
-    """The opener's and the other's."""
-    palifico: bool = False
-    """A palifico round."""
-    recall: int = 3
-    """How many bids are remembered."""
-    seconds: float = 60
-    """How long it is solved."""
-    sample: int = SAMPLE
-    """Hands of the opponent that an iteration meets."""
-    exploration: float = EXPLORATION
-    """The share of play that tries all actions alike."""
-    seed: Seed = 0
-    threads: int | None = None
-    """By default one per core."""
-    save_every: float = 120
-    """Seconds between two saves."""
-    levels: int = 255
-    """Weights in the table are whole numbers up to this."""
-    against: str = ""
-    """An agent who sits in the other seat in a share of the rounds."""
-    share: float = 0.1
-    """Of those rounds."""
-
-
-def solve(o: RecallOptions) -> dict[str, Any]:
-    """Iterate for ``o.seconds`` and write the checkpoint; returns its card."""
-    v, dice = capped(as_variant(o.variant)), check_dice(o.dice)
-    check_numbers(seconds=o.seconds, save_every=o.save_every, seed=o.seed)
-    check_numbers(1, 2**16 - 1, levels=o.levels)
-    tree = PublicTree(v, dice, o.palifico)
-    solver = RecallSolver(
-        tree, pay_table(v, State(dice, 0, o.palifico)), o.recall, o.threads, sample=o.sample, exploration=o.exploration, seed=o.seed,
-        against=registry.make(o.against, v, 2) if o.against else None, share=o.share,
-    )  # fmt: skip
-    kept = o.out / "solver.state"
-    check_writable(kept)
-    if kept.exists():
-        solver.load(kept)
-    entries = sum(s.size for s in solver.sums)
-    print(
-        f"{solver.what}: {solver.num_states:,} information states, tables of {8 * entries / 2**20:,.0f} MB",
-        file=sys.stderr,
-    )
-    spent = iterate_for(solver, o.seconds, kept, o.save_every)
-    table = rounded(solver.table(), o.levels)
-    table.save(o.out / "table.npz")
-    card: dict[str, Any] = {
-        "kind": "recall", "fallback": "inference", "what": solver.what, "value_in_self_play": solver.value(),
-        "iterations": solver.iterations, "seconds": round(spent), "seed": o.seed, **provenance(),
-    }  # fmt: skip
-    if tree.num_states <= MAX_STATES:
-        card["nash_conv"] = nash_conv(TabularPolicy([table], v, 2), v, dice, o.palifico).nash_conv
-    write_card(o.out, card)
-    return card
-
-
-@cache
-def compile_recall() -> None:
-    """Compile the kernels, once per process, on a tiny round: so that a limit of time is spent on solving."""
-    v = variant("classic", num_faces=2, starting_dice=1)
-    RecallSolver(PublicTree(v), pay_table(v, State((1, 1))), 1).iterate()
-
-
-def iterate_for(solver: RecallSolver, seconds: float, kept: Path | None = None, save_every: float = 120) -> float:
-    """Iterate for so many seconds, with progress, keeping the state in a file; returns the seconds spent."""
-    check_numbers(seconds=seconds, save_every=save_every)
-    compile_recall()
-    begun = last = time.monotonic()
-    with progress("seconds", max(1, round(seconds)), Console(stderr=True)) as advance:
-        shown = 0
-        while True:
-            solver.iterate()
-            now = time.monotonic()
-            advance(min(int(now - begun), round(seconds)) - shown)
-            shown = min(int(now - begun), round(seconds))
-            over = now - begun >= seconds
-            if kept is not None and (over or now - last >= save_every):
-                last = now
-                solver.save(kept)
-            if over:
-                return now - begun
-
-
-def write_card(folder: Path, card: dict[str, Any]) -> None:
-    """Write ``policy.json``, whole or not at all."""
-    write_text(folder / "policy.json", json.dumps(card, indent=2) + "\n")
-
-
-def run(options: RecallOptions) -> None:
-    """Solve, write the checkpoint, and say what it is worth."""
-    card = solve(options)
-    exact = (
-        f"NashConv {card['nash_conv']:.4f} (exact)"
-        if "nash_conv" in card
-        else "NashConv: too large for an exact answer"
-    )
-    print(
-        f"{card['iterations']} iterations in {card['seconds']} s, value in self-play {card['value_in_self_play']:+.5f}, {exact}"
-    )
-    print(
-        f"the agent is in {options.out}: python -m train arena --agents {options.out} inference --variant {options.variant} --seats 2"
-    )

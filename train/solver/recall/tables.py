@@ -1,10 +1,14 @@
-"""Tables for a whole two-seat game: each round exactly where it fits, by recall-limited CFR elsewhere.
+"""Tables for a whole game: each round of two seats exactly where it fits, by recall-limited CFR elsewhere.
 
     python -m train tables --variant classic --starting-dice 3 --seconds 300 --out runs/classic-3
+    python -m train tables --seats 3 --starting-dice 3 --recall 2 --iterations 1000 --workers 2 --out runs/classic-3x3
 
-Writes a checkpoint folder: an agent for every command, and ``values.json``, the value of each round to its opener, paid
-with the values of the rounds that may follow. A killed run goes on with the same command. Where all rounds are exact,
-``train.solver.exact.match`` certifies the game's value; here a value by recall-limited CFR is that of self-play, an estimate.
+Writes a checkpoint folder: an agent for every command, and ``values.json``, what each round is worth to its seats, paid
+with the chances to win the game from the rounds that may follow. Without Calza every round takes a die: rounds of fewer
+dice come first, and those of equally many are solved side by side, in processes (``--workers``) or on a Ray cluster
+(``--backend ray --address HOST:PORT``), to the same tables. A killed run goes on with the same command; what a lost node
+was solving, Ray gives to another. Where all rounds are exact, ``train.solver.exact.match`` certifies the game's value; here
+a value by recall-limited CFR is that of self-play, an estimate.
 
     python -m train tables --variant pascal --starting-dice 5 --alone --against inference --out runs/pascal-5
 
@@ -17,8 +21,9 @@ from __future__ import annotations
 import json
 import sys
 import time
+from collections.abc import Callable
 from dataclasses import asdict, dataclass
-from itertools import product
+from itertools import groupby, product
 from pathlib import Path
 from typing import Any
 
@@ -26,29 +31,37 @@ import numpy as np
 import numpy.typing as npt
 
 import agents as registry
+from agents.search.lookahead import Ending
 from agents.tabular.policy import RoundTable, load_tables, table_key
 from agents.tabular.public_tree import PublicTree
 from agents.tabular.suffixes import suffix_sizes
-from perudo_env.engine.variant import Variant, as_variant, variant
+from perudo_env.engine.variant import Variant, as_variant, table_size, variant
 from perudo_env.game.files import check_writable, read_json, write_text
-from train.core.options import VariantOption
+from train.core.backends import Backend
+from train.core.options import VariantOption, Where
 from train.core.run import provenance
-from train.solver.exact.match import Values, worth
-from train.solver.exact.payoffs import State, check_numbers, pay_table, states_of
+from train.solver.exact.payoffs import Outcome, State, as_opened, check_numbers, pay_tables, states_of
 from train.solver.exact.rounding import LEVELS, rounded
-from train.solver.exact.rounds import BYTES_PER_ENTRY, RoundSolver, capped, print_report
-from train.solver.recall.solver import RecallSolver, iterate_for, write_card
+from train.solver.exact.rounds import BYTES_PER_ENTRY, RoundSolver, capped
+from train.solver.recall.solve import iterate_for, write_card
+from train.solver.recall.solver import RecallSolver
+
+_ELSEWHERE = ("out", "threads", "seconds", "backend", "workers", "address")  # options on which no table depends
+FloatArray = npt.NDArray[np.float64]
+Values = dict[State, list[float]]  # the chance of each seat to win the game when a round begins
 
 
 @dataclass(frozen=True)
-class TablesOptions:
-    """A game's tables."""
+class TablesOptions(Where):
+    """A game's tables; workers solve rounds side by side."""
 
     out: Path
     """The checkpoint's folder."""
     variant: VariantOption = "classic"
     starting_dice: int = 3
     """Of each seat."""
+    seats: int = 2
+    """The game's, from whose beginning rounds of fewer follow; with --alone, rounds of so many only."""
     seconds: float = 300
     """For each round, at most where it is solved exactly."""
     target: float = 1e-3
@@ -61,14 +74,16 @@ class TablesOptions:
     """More bids are remembered while a round has no more information states than this."""
     iterations: int | None = None
     """Elsewhere, instead of so many seconds."""
+    least_chance: float = 0.0
+    """Bids that are less likely to hold, before any die is seen, are left out by recall-limited CFR."""
     sweeps: int = 3
     """With Calza: how often all rounds are solved, each time with the values found before."""
     threads: int | None = None
-    """By default one per core."""
+    """Of each round; by default one per core, or one where there are several workers."""
     alone: bool = False
     """Each round is paid for itself, and those of the exact agent are left out."""
     against: str = ""
-    """By recall-limited CFR: an agent who sits in the other seat in a share of the rounds."""
+    """By recall-limited CFR: an agent who sits in all other seats in a share of the rounds."""
     share: float = 0.2
     """Of those rounds."""
 
@@ -78,7 +93,7 @@ class Solved:
     """What is known of one round."""
 
     method: str  # "exact", or "recall M"
-    value: float  # to the opener, as paid
+    values: list[float]  # to each seat, the opener first; its worst and best outcome being paid -1 and +1, if not alone
     lower: float | None  # the certified interval of an exact round
     upper: float | None
     num_states: int
@@ -88,29 +103,31 @@ class Solved:
 
 def name_of(s: State) -> str:
     """The name of a round's table."""
-    return f"{s.dice[0]}v{s.dice[1]}" + "-palifico" * s.palifico
+    return "v".join(map(str, s.dice)) + "-palifico" * s.palifico
 
 
-def solve(o: TablesOptions, v: Variant, s: State, pay: npt.NDArray[np.float64]) -> tuple[RoundTable, Solved]:
-    """Solve one round paid by ``pay``."""
-    tree, start = PublicTree(v, s.dice, s.palifico), time.monotonic()
-    if sum(tree.num_entries) * BYTES_PER_ENTRY <= o.exact_gib * 2**30:
-        exact = RoundSolver(tree, pay, o.threads)
-        lower, upper = exact.run(o.seconds, o.target, print_report)
-        found = Solved(
-            "exact", (lower + upper) / 2, lower, upper, tree.num_states, exact.iterations, time.monotonic() - start
-        )
-        return rounded(RoundTable(tree, exact.sums, (lower, upper)), LEVELS), found
-    against = registry.make(o.against, v, 2) if o.against else None
-    limited = RecallSolver(tree, pay, recall_of(o, tree), o.threads, against=against, share=o.share)
+def solve(task: tuple[State, FloatArray], o: TablesOptions, v: Variant) -> tuple[RoundTable, Solved]:
+    """Solve one round, paid by a table as of ``pay_tables``."""
+    (s, pay), start = task, time.monotonic()
+    threads = 1 if o.threads is None and (o.workers > 1 or o.address) else o.threads
+    if len(s.dice) == 2:
+        tree = PublicTree(v, s.dice, s.palifico)
+        if sum(tree.num_entries) * BYTES_PER_ENTRY <= o.exact_gib * 2**30:
+            exact = RoundSolver(tree, pay[:, :, 0], threads)
+            lower, upper = exact.run(o.seconds, o.target)
+            value, spent = (lower + upper) / 2, time.monotonic() - start
+            found = Solved("exact", [value, -value], lower, upper, tree.num_states, exact.iterations, spent)
+            return rounded(RoundTable(tree, exact.sums, (lower, upper)), LEVELS), found
+    tree = PublicTree(v, s.dice, s.palifico, least_chance=o.least_chance)
+    against = registry.make(o.against, v, len(s.dice)) if o.against else None
+    limited = RecallSolver(tree, pay, recall_of(o, tree), threads, against=against, share=o.share)
     if o.iterations is None:
         iterate_for(limited, o.seconds)
     else:
         limited.iterate(o.iterations)
-    value, seconds = limited.value(), time.monotonic() - start
-    return rounded(limited.table(), 255), Solved(
-        f"recall {limited.recall}", value, None, None, limited.num_states, limited.iterations, seconds
-    )
+    values, spent = limited.values().tolist(), time.monotonic() - start
+    found = Solved(f"recall {limited.recall}", values, None, None, limited.num_states, limited.iterations, spent)
+    return rounded(limited.table(), 255), found
 
 
 def recall_of(o: TablesOptions, tree: PublicTree) -> int:
@@ -124,29 +141,37 @@ def recall_of(o: TablesOptions, tree: PublicTree) -> int:
     return recall
 
 
-def plain_pay(v: Variant, s: State) -> npt.NDArray[np.float64]:
-    """The pay of the round alone."""
-    return pay_table(v, State(s.dice, 0, s.palifico))
+def chances_after(values: Values) -> Callable[[Outcome], list[float]]:
+    """Each seat's chance to win the game after an outcome, ``values`` being those at the beginning of each round."""
+
+    def chances(outcome: Outcome) -> list[float]:
+        n = len(outcome.game_returns)
+        if outcome.next is None:  # the winner has 1, the others -1 / (n - 1)
+            return [(paid * (n - 1) + 1) / n for paid in outcome.game_returns]
+        after = dict(zip(outcome.next.places(), values[as_opened(outcome.next)], strict=True))
+        return [after.get(seat, 0.0) for seat in range(n)]
+
+    return chances
 
 
-def chained(plain: float, pay: npt.NDArray[np.float64]) -> float:
-    """The value of a round of two outcomes, paid by ``pay``, from its value where they are worth +1 and -1.
+def scaled(pay: FloatArray, calza: bool) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """Each seat's payoffs with -1 for its worst and +1 for its best, and the middle and half of its range.
 
-    Raises ``ValueError`` if losing the round is worth more than winning it: then its table would not hold.
+    That changes no best response; of two seats without Calza only winning and losing are left.
     """
-    lost, won = pay[0, 0], pay[0, 1]
-    if won < lost:
-        raise ValueError(
-            f"winning a round is worth {won:.4f} and losing it {lost:.4f}: its table does not hold in this game"
-        )
-    return float((won + lost) / 2 + plain * (won - lost) / 2)
+    known = pay if calza else pay[:, : Ending.CALZA_WRONG]
+    worst, best = known.min(axis=(0, 1)), known.max(axis=(0, 1))
+    middle, half = (worst + best) / 2, (best - worst) / 2
+    return (pay - middle) / np.where(half > 0, half, 1), middle, half
 
 
 def _are_solved(rounds: Any) -> bool:
-    numbers = ("value", "lower", "upper", "num_states", "seconds")
+    numbers = ("lower", "upper", "num_states", "seconds")
     return isinstance(rounds, dict) and all(
         isinstance(r, dict)
-        and {"method", *numbers} <= r.keys()
+        and {"method", "values", *numbers} <= r.keys()
+        and isinstance(r["values"], list)
+        and all(isinstance(value, float) for value in r["values"])
         and all(isinstance(r[n], int | float) or (r[n] is None and n in ("lower", "upper")) for n in numbers)
         for r in rounds.values()
     )
@@ -159,7 +184,7 @@ class Folder:
         self.path, self.file = o.out, o.out / "values.json"
         check_writable(self.file)
         self.known: dict[str, dict[str, Any]] = {}
-        what = {k: x for k, x in asdict(o).items() if k not in ("out", "threads", "seconds")}
+        what = {k: x for k, x in asdict(o).items() if k not in _ELSEWHERE}
         self.all: dict[str, Any] = {"options": what, "rounds": self.known}
         if self.file.exists():
             self.all = self._read()
@@ -192,54 +217,64 @@ def solve_all(o: TablesOptions) -> dict[str, Any]:
     v = capped(variant(as_variant(o.variant), starting_dice=o.starting_dice))
     check_numbers(seconds=o.seconds, target=o.target, exact_gib=o.exact_gib)
     check_numbers(1, recall=o.recall, sweeps=o.sweeps, iterations=1 if o.iterations is None else o.iterations)
-    if o.alone:
-        return run_alone(o, v)
-    if v.calza != "off" and v.palifico == "once":
+    table_size(o.seats)
+    if not o.alone and v.calza != "off" and v.palifico == "once":
         raise ValueError(
             f"{v}: a round with Calza is worth another table for each seat that may still have its palifico"
         )
-    states, folder = states_of(v, o.starting_dice), Folder(o)
-    values: Values = dict.fromkeys(states, 0.0)
-    calza = v.calza != "off"
+    folder = Folder(o)
+    with o.open_backend() as backend:
+        if o.alone:
+            solve_alone(o, v, folder, backend)
+        else:
+            solve_game(o, v, folder, backend)
+    alone = {"exact": True} if o.alone else {}
+    what = f"{v}, rounds of {o.seats} seats from {o.starting_dice} dice"
+    write_card(o.out, {"kind": "recall", "fallback": "inference", "what": what, **alone, **provenance()})
+    return folder.all
+
+
+def solve_side_by_side(
+    o: TablesOptions, v: Variant, folder: Folder, backend: Backend, rounds: dict[str, tuple[State, FloatArray]]
+) -> None:
+    """Solve those of some rounds, by their names, that are not yet known, and keep each as soon as it is solved."""
+    keys = [key for key in rounds if key not in folder.known]
+    for number, (table, found), worker in backend.run(solve, [rounds[key] for key in keys], (o, v)):
+        key = keys[number]
+        folder.add(key, name_of(rounds[key][0]), table, found)
+        print(f"{key}: {found.method}, {found.iterations} iterations, {found.seconds:.1f} s, {worker}", file=sys.stderr)
+
+
+def solve_game(o: TablesOptions, v: Variant, folder: Folder, backend: Backend) -> None:
+    """Solve all rounds that a game comes to, paid by the chances to win it; fewer dice first."""
+    states, calza = states_of(v, o.starting_dice, o.seats), v.calza != "off"
+    values: Values = {s: [1 / len(s.dice)] * len(s.dice) for s in states}
     for sweep in range(o.sweeps if calza else 1):
-        for s in states:
-            pay, name = pay_table(v, s, worth(values)), name_of(s)
-            key = f"sweep {sweep}: {name}" if calza else name
-            if key not in folder.known:
-                print(key, file=sys.stderr)
-                folder.add(key, name, *solve(o, v, s, pay if calza else plain_pay(v, s)))
-            value = folder.known[key]["value"]
-            values[s] = value if calza else chained(value, pay)
-    first = State((o.starting_dice,) * 2)
+        for _, group in groupby(states, key=lambda s: sum(s.dice)):
+            rounds, ranges = {}, {}
+            for s in group:
+                key = f"sweep {sweep}: {name_of(s)}" if calza else name_of(s)
+                pay, *ranges[key] = scaled(pay_tables(v, s, chances_after(values)), calza)
+                rounds[key] = s, pay
+            solve_side_by_side(o, v, folder, backend, rounds)
+            for key, (s, _) in rounds.items():
+                middle, half = ranges[key]
+                values[s] = (middle + half * folder.known[key]["values"]).tolist()
+    n, first = o.seats, states[-1]
     folder.all["game"] = {
-        "value": values[first], "values": {f"{name_of(s)}, palifico spent {s.spent}": values[s] for s in states}, **provenance()
-    }  # fmt: skip
+        "value": (values[first][0] * n - 1) / (n - 1),
+        "chances": {f"{name_of(s)}, palifico spent {s.spent}": values[s] for s in states},
+        **provenance(),
+    }
     folder.write()
-    write_card(
-        o.out, {"kind": "recall", "fallback": "inference", "what": f"{v}, all rounds from {o.starting_dice} dice"}
-    )
-    return folder.all
 
 
-def run_alone(o: TablesOptions, v: Variant) -> dict[str, Any]:
-    """Solve each round for itself, small ones first; returns what ``values.json`` holds."""
-    folder, shipped = Folder(o), {table.key for table in load_tables(variant=v)}
-    splits = product(range(1, o.starting_dice + 1), repeat=2)
-    for s in (State((first, second)) for first, second in sorted(splits, key=sum)):
-        if name_of(s) not in folder.known and table_key(PublicTree(v, s.dice)) not in shipped:
-            print(name_of(s), file=sys.stderr)
-            folder.add(name_of(s), name_of(s), *solve(o, v, s, plain_pay(v, s)))
-    write_card(
-        o.out,
-        {
-            "kind": "recall",
-            "fallback": "inference",
-            "exact": True,
-            "what": f"{v}, rounds from {o.starting_dice} dice",
-            **provenance(),
-        },
-    )
-    return folder.all
+def solve_alone(o: TablesOptions, v: Variant, folder: Folder, backend: Backend) -> None:
+    """Solve each round of all seats for itself, small ones first."""
+    shipped = {table.key for table in load_tables(variant=v)}
+    splits = product(range(1, o.starting_dice + 1), repeat=o.seats)
+    rounds = [State(dice) for dice in sorted(splits, key=sum) if table_key(PublicTree(v, dice)) not in shipped]
+    solve_side_by_side(o, v, folder, backend, {name_of(s): (s, pay_tables(v, s)) for s in rounds})
 
 
 def run(options: TablesOptions) -> None:
@@ -247,8 +282,9 @@ def run(options: TablesOptions) -> None:
     found = solve_all(options)
     for name, r in found["rounds"].items():
         bracket = f" in [{r['lower']:+.4f}, {r['upper']:+.4f}]" if r["lower"] is not None else ", self-play"
+        values = " ".join(f"{value:+.4f}" for value in r["values"])
         print(
-            f"{name:24s} {r['method']:10s} value {r['value']:+.4f}{bracket}, {r['num_states']:,} information states, {r['seconds']:.0f} s"
+            f"{name:24s} {r['method']:10s} values {values}{bracket}, {r['num_states']:,} information states, {r['seconds']:.0f} s"
         )
     if not options.alone:
         print(f"the game is worth {found['game']['value']:+.4f} to the seat that opens it")
