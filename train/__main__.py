@@ -18,14 +18,14 @@ main = Door(
             "nfsp": Command("train.research.nfsp:run", "neural fictitious self-play on a small round"),
             "deep-cfr": Command("train.research.deep_cfr:run", "Deep CFR on a small round"),
             "compare": Command("train.research.compare:run", "the trainers compared by exact NashConv on small rounds"),
-            "demo": Command("train.evaluate.demo:run", "an agent trained by self-play in a few minutes"),
+            "demo": Command("train.report.demo:run", "an agent trained by self-play in a few minutes"),
             "watch": Command("train.report.watch:run", "a run in the terminal while it goes, and the time left"),
             "ship": Command("train.evaluate.ship:run", "a checkpoint of what a run would play now, measured"),
         },
         "solve": {
             "exact": Command("train.solver.exact.solve:run", "one round between two seats, exactly"),
             "recall": Command("train.solver.recall.solve:run", "one round by recall-limited CFR"),
-            "tables": Command("train.solver.recall.tables:run", "every round of a two-seat game"),
+            "tables": Command("train.solver.recall.tables:run", "every round of a game, of two seats or more"),
             "teacher": Command(
                 "train.solver.recall.teacher:run", "every round of several variants, and a network beside them"
             ),

@@ -98,6 +98,12 @@ class Words:
         """Dice in a list: ``Paco, 3, 3``."""
         return ", ".join(map(self.face, faces)) or self.gettext("no dice")
 
+    def winners(self, names: Sequence[str]) -> str:
+        """Who wins: ``Ann wins the game.``, ``Ann, Bo and Eve win the game.``"""
+        *others, last = names
+        told = self.gettext("{names} and {last}", names=", ".join(others), last=last) if others else last
+        return self.ngettext("{name} wins the game.", "{name} win the game.", len(names), name=told)
+
     # ------------------------------------------------------------------------------------------ what happened
 
     def event(self, event: ev.Event, names: Sequence[str], *, hidden: bool = False) -> str:
@@ -155,10 +161,10 @@ class Words:
             case ev.Eliminated(seat, place):
                 return self.gettext("{name} is out of the game, at place {place}.", name=names[seat], place=place)
             case ev.GameOver(ranks, truncated):
-                first = ", ".join(names[seat] for seat, place in enumerate(ranks) if place == 1)
+                first = [names[seat] for seat, place in enumerate(ranks) if place == 1]
                 if truncated:
-                    return self.gettext("The limit of rounds ends the game. First: {names}.", names=first)
-                return self.gettext("{name} wins the game.", name=first)
+                    return self.gettext("The limit of rounds ends the game. First: {names}.", names=", ".join(first))
+                return self.winners(first)
         raise TypeError(f"{event!r} is not an event")
 
 

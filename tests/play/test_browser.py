@@ -166,7 +166,7 @@ def test_axe_finds_nothing_at_any_stage_of_a_table(page, server, language, schem
         press(page, "#ask-hint")
         page.wait_for_selector("#hint li")
         assert page.locator("#hint p").count() == 2
-        assert page.text_content("#told h2") == {"en": "Exactly six 2s?", "fr": "Exactement six 2 ?"}[language]
+        assert page.text_content("#told h2") == {"en": "Exactly six 2s?", "fr": "Exactement six 2\u202f?"}[language]
         looks_well()
         press(page, "[data-act=pass]")
         page.wait_for_selector("#dudo:not([aria-disabled])")
@@ -270,8 +270,11 @@ def test_a_press_just_as_the_table_changes_is_not_taken(page, server):
     press(page, "#least")
     page.wait_for_selector("#controls [data-act=pass], #next")
     # whatever button comes next is pressed the moment it is there, as by a finger that is already on its way
-    page.evaluate("""() => new MutationObserver(() => document.querySelector("#controls button")?.click())
-        .observe(document.getElementById("controls"), {childList: true})""")
+    page.evaluate("""() => new MutationObserver((_, self) => {
+        const button = document.querySelector("[data-act=pass], #next, #least:not([aria-disabled])");
+        if (button) self.disconnect();
+        button?.click();
+    }).observe(document.getElementById("told"), {childList: true, characterData: true, subtree: true})""")
     before = room.position
     press(page, "#controls [data-act=pass], #next")
     page.wait_for_function("() => document.getElementById('notice').textContent.includes('just as the table changed')")
@@ -327,7 +330,7 @@ def test_one_screen_passed_round_shows_one_hand_at_a_time(page, server):
     page.wait_for_selector(SETTLED)
     # pressed twice, as Ann does: Bob's dice stay under his cup
     page.evaluate("""() => new MutationObserver(() => document.getElementById("show")?.click())
-        .observe(document.getElementById("controls"), {childList: true})""")
+        .observe(document.getElementById("controls"), {childList: true, subtree: true})""")
     page.click("#least")
     page.wait_for_selector("#show")
     page.wait_for_selector(SETTLED)
@@ -345,7 +348,7 @@ def test_a_bid_is_asked_again_only_if_wanted_and_help_tells_chances(page, server
     press(page, "#least")
     assert "again" in page.text_content("#bid")
     assert page.locator("#log li").count() == before
-    press(page, "#least")
+    press(page, "#bid")
     page.wait_for_function("n => document.querySelectorAll('#log li').length > n", arg=before)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import time
 from collections.abc import Iterator
@@ -29,13 +30,18 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
 
 def frames_of_a_round(server: Server, hands, viewer: int) -> tuple[list[str], list[str]]:
     """All raw frames that a seat, and one who only looks on, get in a round with given dice, and those after its reveal."""
-    path, ann = server.open_table(**{**THREE, "kind2": "browser"}, variant="pascal", sw_first_player="first_seat")
+    path, ann = server.open_table(
+        **{**THREE, "kind2": "browser"}, variant="pascal", sw_first_player="first_seat", hints="1"
+    )
     cookies = {0: ann, 1: sit_down(server, path, 1, "Bob"), 2: sit_down(server, path, 2, "Eve")}
     room = room_at(server, path)
     room.table.game.deal(hands)
     after: list[str] = []
     with server.socket_to(path, cookies[viewer]) as seated, server.socket_to(path) as looking_on:
         frames = [s.recv(timeout=60) for s in (seated, looking_on)]
+        # the chance of a bid is told from one's own dice alone
+        seated.send(json.dumps({"type": "odds", "on": True}))
+        frames += sorted(seated.recv(timeout=60) for _ in range(2))
         for action in ("2x3", "4x3", "dudo"):
             # each seat acts through a socket of its own, and sees no frame of the others
             with server.socket_to(path, cookies[room.table.game.seat]) as acting:
@@ -61,6 +67,7 @@ def test_raw_frames_are_the_same_whatever_the_others_hold_until_the_reveal(serve
     assert first == second
     assert first_reveal != second_reveal
     assert "die-6" in first[0]
+    assert sum('id=\\"odds\\"' in frame for frame in first) == 2
     # who holds no cup sees no die at all but those of the bids
     assert "#die-" not in first[1]
 
@@ -185,6 +192,82 @@ def test_out_of_turn_is_refused(server):
     with server.socket_to(path, cookies[late]) as socket:
         socket.send(server.answer(path, seat=late, action="2x3"))
         assert receive(socket, "error")["text"] == "It is not this seat's turn."
+
+
+def say(server: Server, path: str, cookies, kind: str = "act", **fields: object) -> str:
+    """Send one message; returns the error that answers it, or nothing."""
+    with server.socket_to(path, cookies) as socket:
+        socket.send(server.answer(path, kind, **fields))
+        while (answer := json.loads(socket.recv(timeout=60)))["type"] not in ("heard", "error"):
+            pass
+    return answer.get("text", "")
+
+
+def test_who_declines_calza_is_not_asked_again_in_this_round_and_passes_are_not_told(server):
+    path, ann = server.open_table(
+        **{**THREE, "kind2": "browser"}, variant="marquoir", sw_calza="anyone", sw_first_player="first_seat", window="0"
+    )
+    cookies = [ann, sit_down(server, path, 1, "Bob"), sit_down(server, path, 2, "Eve")]
+    room = room_at(server, path)
+    assert say(server, path, cookies[1], "decline", seat=1) == "It is not this seat's turn."
+    assert say(server, path, cookies[0], seat=0, action="2x3") == ""
+    assert room.waiting_for == {1, 2}
+    assert say(server, path, cookies[1], "decline", seat=2) == "This seat is not yours."
+    assert say(server, path, cookies[2], "decline", seat=2) == ""
+    with server.socket_to(path, cookies[0]) as socket:
+        frame = receive(socket, "state")
+    # who has passed is told neither by the log nor by whose turn it seems to be
+    assert "pass" not in "".join(frame["log"])
+    assert " turn" not in frame["table"]
+    assert say(server, path, cookies[1], seat=1, action="pass") == ""
+    assert say(server, path, cookies[1], seat=1, action="3x3") == ""
+    # Eve is not asked, Ann is
+    assert room.waiting_for == {0}
+    assert say(server, path, cookies[0], seat=0, action="pass") == ""
+    assert say(server, path, cookies[2], seat=2, action="dudo") == ""
+    assert room.declined == set()
+
+
+def test_a_new_game_at_the_same_table_for_guests_too_and_after_a_game_alone(server):
+    path, ann = server.open_table(**THREE, sw_starting_dice="1", sw_first_player="first_seat", variant="pascal")
+    bob = sit_down(server, path, 1, "Bob")
+    room = room_at(server, path)
+    first = room.table
+    assert say(server, path, bob, "again") == ""
+    assert room.table is first  # it is not over
+    room.table.game.deal([(2,), (3,), (4,)])
+    assert say(server, path, ann, seat=0, action="3x6") == ""
+    assert say(server, path, bob, seat=1, action="dudo") == ""
+    # Ann is out; while Bob plays, nobody may hurry
+    assert say(server, path, ann, "hurry", speed="end") == ""
+    assert room.speed == "single"
+    while not room.table.is_over:
+        if room.in_reveal:
+            say(server, path, bob, "ready")
+        elif 1 in room.waiting_for:
+            assert say(server, path, bob, seat=1, action="dudo" if room.table.game.bids else "2x6") == ""
+        time.sleep(0.02)
+    while room.saved_as is None:
+        time.sleep(0.02)
+    assert say(server, path, None, "again") == "This seat is not yours."
+    with server.socket_to(path, bob) as socket:
+        receive(socket, "state")
+        socket.send(server.answer(path, "again"))
+        while (frame := receive(socket, "state"))["at"][0] != "2":
+            pass
+    assert frame["from"] == 0
+    assert room.saved_as is None
+    assert [p.name for p in room.table.players] == [p.name for p in first.players]
+    assert room.table.secret.seed != first.secret.seed
+    assert str(room.table.secret.seed) not in json.dumps(frame)
+    assert room.seats_of(ann.get(f"seat-{room.id}")) == {0}
+
+
+def test_odds_are_told_only_where_the_table_plays_with_help(server):
+    path, cookies = server.open_table(**ALONE)
+    with server.socket_to(path, cookies) as socket:
+        socket.send('{"type":"odds","on":true}')
+        assert receive(socket, "error")["text"] == "This table plays without help."
 
 
 def test_a_calza_window_closes_by_itself(server):

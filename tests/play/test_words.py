@@ -42,6 +42,32 @@ def test_translations_fill_the_same_places():
             assert all(set(re.findall(pattern, s)) == wanted for s in strings if s), message.id
 
 
+def untypeset(text: str) -> list[str]:
+    """What French typography does not allow: typewriter apostrophes, breaking spaces at double signs and quotation marks."""
+    return re.findall(r"\w'\w| [:;!?»](?!\w)|« |\w\?(?!\w)|\w!(?!\w)|\w;", text)
+
+
+def test_the_french_texts_are_typeset():
+    faulty = {
+        "C'est": 1,
+        "Non : ": 1,
+        "Dudo !": 1,
+        "« oui »": 2,
+        "Vraiment?": 1,
+        "C’est\u202f! Non\u00a0: «\u00a0oui\u00a0»": 0,
+    }
+    assert {text: len(untypeset(text)) for text in faulty} == faulty
+    texts = [s for m in catalogue.collected() if m.id for s in ((m.string,) if isinstance(m.string, str) else m.string)]
+    assert len(texts) > 400
+    assert [text for text in texts if untypeset(text)] == []
+
+
+def test_several_winners_are_told_as_several():
+    assert words("fr").winners(["Léa"]) == "Léa gagne la partie."
+    assert words("fr").winners(["Léa", "Rosa"]) == "Léa et Rosa gagnent la partie."
+    assert words("en").winners(["Léa", "Bo", "Rosa"]) == "Léa, Bo and Rosa win the game."
+
+
 @pytest.mark.parametrize(
     ("language", "bid", "said"),
     [

@@ -30,6 +30,7 @@ from train.core.loop import Figures
 from train.core.sections import Keep, RunSection
 from train.core.state import Arrays, load_numpy_generator, numpy_generator, take, take_count
 from train.core.trainer import EMAWeights, NetworkTrainer
+from train.selfplay.networks import annealed
 from train.selfplay.pool import SnapshotPool
 
 
@@ -56,11 +57,15 @@ class PPOSection(Section):
     num_epochs: Count = 4
     """Passes over each batch of decisions."""
     learning_rate: Rate = 1e-3
-    """At the start; falls linearly to a tenth."""
+    """At the start."""
+    final_learning_rate: Rate = 1e-4
+    """At the end, falling by equal factors."""
     clip_range: Rate = 0.2
     """PPO's clip."""
-    entropy: Weight = 0.02
-    """Weight of the entropy bonus."""
+    entropy: Weight = 0.05
+    """Weight of the entropy bonus at the start."""
+    final_entropy: Weight = 0.02
+    """Weight of the entropy bonus at the end, falling by equal factors."""
     gamma: Share = 1.0
     """Discount; a game is won or lost, time does not matter."""
     gae_lambda: Share = 0.95
@@ -160,9 +165,7 @@ class SB3(NetworkTrainer):
             policy_kwargs={"net_arch": {"pi": ppo.hidden, "vf": ppo.hidden}, "activation_fn": torch.nn.ReLU},
         )  # fmt: skip
         # SB3's own schedule counts from the call of learn(), of which each iteration is one
-        self.model.lr_schedule = lambda _: (
-            ppo.learning_rate * (1 - 0.9 * min(1.0, self.model.num_timesteps / ppo.total_decisions))
-        )
+        self.model.lr_schedule = lambda _: annealed(ppo.learning_rate, ppo.final_learning_rate, self._progress())
         self.model.set_logger(Logger(None, []))
         self.ema = EMAWeights(lambda: actor_weights(self.model), ppo.average * self.total)
         self.updates, self.next_snapshot = 0, config.pool.every
@@ -175,7 +178,9 @@ class SB3(NetworkTrainer):
 
     def step(self) -> Figures:
         """One rollout and what is learnt from it, by SB3."""
-        rollout = self.config.ppo.num_envs * self.config.ppo.num_steps
+        ppo = self.config.ppo
+        rollout = ppo.num_envs * ppo.num_steps
+        self.model.ent_coef = annealed(ppo.entropy, ppo.final_entropy, self._progress())
         self.model.learn(rollout, log_interval=None, reset_num_timesteps=False)  # type: ignore[arg-type]
         self.decisions, self.updates = self.model.num_timesteps, self.model._n_updates
         self.ema.add(rollout)
@@ -187,6 +192,9 @@ class SB3(NetworkTrainer):
         for name, key in (("rollout/ep_rew_mean", "r"), ("rollout/ep_len_mean", "l")):
             figures[name] = float(np.mean([e[key] for e in episodes])) if episodes else float("nan")
         return {**figures, "pool/snapshots": float(len(self.pool.hashes))}
+
+    def _progress(self) -> float:
+        return self.model.num_timesteps / self.total
 
     def state(self) -> tuple[Arrays, dict[str, Any]]:
         """See :class:`train.core.loop.Trainer`."""

@@ -25,6 +25,8 @@ function range() {
   return [Number(least), Number(most)];
 }
 
+function write(node, text) { if (node.textContent !== String(text)) node.textContent = text; }
+
 // Off, with a reason that is told when it is touched; or on.
 export function turn(button, why) {
   if (why) button.setAttribute("aria-disabled", "true");
@@ -42,11 +44,11 @@ export function draw(texts) {
     face.setAttribute("aria-pressed", String(face === picked()));
     turn(face, why);
     const [low, high] = span(face), fits = chosen.quantity >= low && chosen.quantity <= high;
-    face.querySelector("[data-quantity-of]").textContent = face.dataset.off ? "" : (fits && chosen.quantity ? chosen.quantity : low) + "×";
+    write(face.querySelector("[data-quantity-of]"), face.dataset.off ? "" : (fits && chosen.quantity ? chosen.quantity : low) + "×");
   }
   chips.forEach((chip, i) => {
     const quantity = first + i;
-    chip.textContent = closed ? "·" : quantity;
+    write(chip, closed ? "·" : quantity);
     chip.dataset.quantity = quantity;
     chip.setAttribute("aria-pressed", String(!closed && quantity === chosen.quantity));
     turn(chip, closed ? faces()[0].dataset.off : quantity > most ? (picked() ?? faces().find((face) => !face.dataset.off)).dataset.high : "");
@@ -70,6 +72,11 @@ function drawBid(texts) {
 // What would be bid, as the server reads it; empty until a face and a quantity are chosen.
 export function action() {
   return picked() && chosen.quantity ? chosen.quantity + picked().dataset.token : "";
+}
+
+export function take(face, quantity, texts) {
+  chosen = { face, quantity };
+  change(texts);
 }
 
 export function chooseFace(button, texts) {

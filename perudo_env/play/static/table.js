@@ -124,10 +124,22 @@ function bid(button) {
   answer({ type: "act", seat: Number(form.dataset.seat), action: bidding.action() }, button);
 }
 
+// With a table that asks once more, the least raise is chosen first, and made by the next press.
+function least(button) {
+  const form = document.getElementById("bid-form");
+  if (!("confirm" in form.dataset)) return answer({ type: "act", seat: Number(form.dataset.seat), action: button.dataset.act }, button);
+  if ("fresh" in place.controls.dataset) return say(texts.soon, false);
+  settle();
+  bidding.take(button.dataset.leastFace, Number(button.dataset.leastQuantity), texts);
+  form.classList.add("asking");
+  bidding.draw(texts);
+}
+
 function press(button) {
   const seat = Number(button.dataset.seat ?? document.getElementById("bid-form")?.dataset.seat);
   if (button.getAttribute("aria-disabled") === "true") say(button.dataset.why.trim(), false);
   else if (button.id === "bid") bid(button);
+  else if (button.id === "least") least(button);
   else if (button.dataset.face) bidding.chooseFace(button, texts);
   else if (button.dataset.chip) bidding.chooseQuantity(Number(button.dataset.quantity), texts);
   else if (button.dataset.shift) bidding.shift(Number(button.dataset.shift), texts);

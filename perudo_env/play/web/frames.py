@@ -155,7 +155,9 @@ class Frames:
             "acting": sc.seat,
             "waiting": sorted(waiting),
             "still_in": sorted(screen.seats & room.living),
-            "winners": [p for p, rank in enumerate(sc.ranks or ()) if rank == 1],
+            "winner_names": [
+                isolated(room.table.players[s].name) for s, rank in enumerate(sc.ranks or ()) if rank == 1
+            ],
             # as long as it stays the same, what somebody has begun to choose stays chosen
             "key": "|".join(
                 map(str, (room.position, screen.shown, mine, room.saved_as, bool(room.unsaved), room.is_stuck))

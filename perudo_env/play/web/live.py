@@ -8,7 +8,9 @@ import logging
 from fastapi import APIRouter, WebSocket, WebSocketDisconnect
 
 from perudo_env.engine.clauses import IllegalActionError
+from perudo_env.game.language import LANGUAGES
 from perudo_env.game.notation import NotationError
+from perudo_env.game.words import words
 from perudo_env.play.table import NotYourTurnError
 from perudo_env.play.web.house import House, house_of, words_of
 from perudo_env.play.web.messages import (
@@ -39,7 +41,9 @@ POLICY_VIOLATION = 1008
 @router.websocket("/t/{room_id}/ws")
 async def follow(socket: WebSocket, room_id: str) -> None:
     """Show a table to a browser, and let it act for the seats that its token holds."""
-    house, texts = house_of(socket), words_of(socket)
+    # its page says in which language it is
+    house, asked = house_of(socket), socket.query_params.get("language")
+    texts = words(asked) if asked in LANGUAGES else words_of(socket)
     room = house.rooms.get(room_id)
     token = socket.cookies.get(cookie_of(room_id))
     # refused before it is accepted: the browser sees status 403

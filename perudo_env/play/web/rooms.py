@@ -292,6 +292,10 @@ class Room:
             await asyncio.wait_for(self._moved.wait(), self.seconds_left)
 
 
+class HouseFullError(ValueError):
+    """There are ``MOST_ROOMS`` tables already."""
+
+
 class Rooms:
     """All tables of a server."""
 
@@ -299,10 +303,10 @@ class Rooms:
         self._rooms: dict[str, tuple[Room, asyncio.Task[None]]] = {}
 
     def open(self, room: Room) -> None:
-        """Put up a table; raises ``ValueError`` if the house is full."""
+        """Put up a table; raises ``HouseFullError`` if there are too many."""
         self._sweep()
         if len(self._rooms) >= MOST_ROOMS:
-            raise ValueError(f"there are {MOST_ROOMS} tables already: come back later")
+            raise HouseFullError(f"there are {MOST_ROOMS} tables already: come back later")
         self._rooms[room.id] = room, asyncio.get_running_loop().create_task(room.run())
 
     def get(self, room_id: str) -> Room | None:

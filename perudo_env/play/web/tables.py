@@ -18,7 +18,7 @@ from perudo_env.play.names import NameRefusedError, beside
 from perudo_env.play.table import Table, UnseatedError
 from perudo_env.play.web import setup
 from perudo_env.play.web.house import House, house_of, words_of
-from perudo_env.play.web.rooms import Room, new_token
+from perudo_env.play.web.rooms import MOST_ROOMS, HouseFullError, Room, new_token
 from perudo_env.play.web.security import form_of, is_secure
 
 router = APIRouter(default_response_class=HTMLResponse, include_in_schema=False)
@@ -107,6 +107,9 @@ async def open_table(request: Request) -> Response:
                 agent=texts.level(error.agent),
             ),
         )
+    except HouseFullError:
+        full = texts.gettext("There are {n} tables already: come back later.", n=MOST_ROOMS)
+        return _form(request, setup.page_of(form, house.lineup), form, full)
     except ValueError as error:
         return _form(request, setup.page_of(form, house.lineup), form, str(error))
     answer = RedirectResponse(f"/t/{room.id}", 303)

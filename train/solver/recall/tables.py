@@ -37,8 +37,8 @@ from agents.tabular.public_tree import PublicTree
 from agents.tabular.suffixes import suffix_sizes
 from perudo_env.engine.variant import Variant, as_variant, table_size, variant
 from perudo_env.game.files import check_writable, read_json, write_text
-from train.core.backends import Backend, Name, open_backend
-from train.core.options import VariantOption
+from train.core.backends import Backend
+from train.core.options import VariantOption, Where
 from train.core.run import provenance
 from train.solver.exact.payoffs import Outcome, State, as_opened, check_numbers, pay_tables, states_of
 from train.solver.exact.rounding import LEVELS, rounded
@@ -52,8 +52,8 @@ Values = dict[State, list[float]]  # the chance of each seat to win the game whe
 
 
 @dataclass(frozen=True)
-class TablesOptions:
-    """A game's tables."""
+class TablesOptions(Where):
+    """A game's tables; workers solve rounds side by side."""
 
     out: Path
     """The checkpoint's folder."""
@@ -80,12 +80,6 @@ class TablesOptions:
     """With Calza: how often all rounds are solved, each time with the values found before."""
     threads: int | None = None
     """Of each round; by default one per core, or one where there are several workers."""
-    backend: Name = "local"
-    """Processes here, or a Ray cluster."""
-    workers: int = 1
-    """Rounds that are solved at once."""
-    address: str | None = None
-    """Of a running Ray cluster, HOST:PORT."""
     alone: bool = False
     """Each round is paid for itself, and those of the exact agent are left out."""
     against: str = ""
@@ -229,7 +223,7 @@ def solve_all(o: TablesOptions) -> dict[str, Any]:
             f"{v}: a round with Calza is worth another table for each seat that may still have its palifico"
         )
     folder = Folder(o)
-    with open_backend(o.backend, o.workers, o.address) as backend:
+    with o.open_backend() as backend:
         if o.alone:
             solve_alone(o, v, folder, backend)
         else:
