@@ -27,6 +27,7 @@ from train.core.measured import Estimate, Measured, read_measured
 from train.core.table import Code, Table
 from train.evaluate.tournament.tables import by_seats, over_all
 from train.report.benchmark import shares_table
+from train.report.demo import range_table, read_demos
 from train.report.numbers import read
 from train.report.numbers_tables import (
     agents_table,
@@ -192,6 +193,12 @@ def compare_table() -> Table:
     return last_points(read_points(path) if path.exists() else [])
 
 
+def demo_table() -> Table:
+    """What the demo wins, over its seeds, if it is measured."""
+    path = DATA / "demo.csv"
+    return range_table(read_demos(path)) if path.exists() else Table((), [])
+
+
 PARTS: dict[str, Callable[[], Table | str]] = {
     "layout": layout_table,
     "presets": presets_table,
@@ -209,6 +216,7 @@ PARTS: dict[str, Callable[[], Table | str]] = {
     "benchmark_duel": lambda: benchmark_table("duel"),
     "benchmark_table": lambda: benchmark_table("table"),
     "compare": compare_table,
+    "demo": demo_table,
     "tournament": lambda: by_seats(shares()),
     "strength": strength_table,
     "speed": lambda: speed_table("play"),
