@@ -19,14 +19,14 @@ def test_rules_are_printed_in_both_languages(name, capsys):
     assert main(["rules", "--preset", name]) == 0
     out = capsys.readouterr().out
     assert f"Rules in force: {name}" in out
-    assert f"Règles en vigueur : {name}" in out
+    assert f"Règles en vigueur : {name}" in out
     assert all(f"({switch} = " in out for switch in SWITCHES)
 
 
 def test_rules_with_overrides_in_one_language(capsys):
     assert main(["rules", "--preset", "box", "--set", "calza=anyone", "max_bid=unbounded", "--lang", "fr"]) == 0
     out = capsys.readouterr().out
-    assert out.startswith("Règles en vigueur : box:calza=anyone,max_bid=unbounded")
+    assert out.startswith("Règles en vigueur : box:calza=anyone,max_bid=unbounded")
     assert "Rules in force" not in out
 
 

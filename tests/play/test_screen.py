@@ -98,6 +98,9 @@ def test_all_of_a_table_is_visible_together_at_every_moment(browser, server, lan
     others = Others(server, server_path(page), seats)
     look(page, "an opening bid", MY_TURN)
     page.click("#odds-switch")
+    # nobody has a four: whoever bids last will lose a die
+    room = server.room(page.url)
+    room.table.game.deal([(1, 2, 2, 3, 6), *[(2, 2, 3, 5, 6)] * (seats - 1)])
     # Pacos may not open: they are off, and touched, they say why
     page.wait_for_selector(SETTLED)
     page.click("#face-1", force=True)
@@ -109,7 +112,7 @@ def test_all_of_a_table_is_visible_together_at_every_moment(browser, server, lan
     assert page.text_content("#chosen .sr") == "4"
     press(page, "#bid")
     look(page, "the others' Calza", ".asking:not(:has([data-act=pass]))")
-    assert server.room(page.url).table.game.bids[-1][1].quantity == 3
+    assert room.table.game.bids[-1][1].quantity == 3
     for seat in range(1, seats):
         others.say(seat, "decline")
     look(page, "somebody else's turn", "#told h2:has-text('Maximilienne')")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import pytest
-from playwright.sync_api import BrowserContext, Page
+from playwright.sync_api import BrowserContext, Page, WebSocketRoute
 
 from tests.browser import MY_TURN, Server, chromium, press, routes_in
 
@@ -104,7 +104,13 @@ def test_shifts_and_replaced_dice_are_seen(browser, server):
 
 def test_a_press_is_seen_at_once_though_the_line_is_mute(browser, server):
     page = browser.new_page()
-    page.route_web_socket("**/ws", lambda line: line.connect_to_server().on_message(line.send))
+
+    def mute(line: WebSocketRoute) -> None:
+        """A network that carries nothing of what is said here."""
+        line.on_message(lambda text: None)
+        line.connect_to_server().on_message(line.send)
+
+    page.route_web_socket("**/ws?*", mute)
     sit_down(page, server, 2, sw_first_player="first_seat")
     page.wait_for_selector("#controls:not([data-fresh])")
     took = page.evaluate("""() => new Promise((done) => {

@@ -87,7 +87,7 @@ def test_what_is_no_action_is_explained_and_asked_again() -> None:
     at = table("classic", ANN, BO)
     out = played(at, "fly\n9x9\n40x2\n1P\n?\nhint\ntable\nrules\n", language="fr")
     assert at.game.bids == ()
-    assert out.count("Non :") == 4
+    assert out.count("Non :") == 4
     assert "on n’ouvre sur les Pacos que dans une manche palifico" in out
     assert "La partie reste inachevée." in out
 

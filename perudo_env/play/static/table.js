@@ -16,6 +16,7 @@ let state, settling, quiet, deadline, ticking, sent;
 
 function say(text, stays = true) {
   clearTimeout(quiet);
+  quiet = undefined;
   place.notice.textContent = text;
   if (text && !stays) quiet = setTimeout(() => say(""), NOTICE);
 }
@@ -41,10 +42,13 @@ function show(next) {
     bidding.forget();
     release();
   }
+  const hadFocus = place.controls.contains(document.activeElement);
   const asking = document.getElementById("bid-form")?.classList.contains("asking") && !isNew;
   patch(place.table, state.table);
   patch(place.controls, state.controls);
   patch(place.proof, state.proof);
+  // the button that had the focus is no more: its place is near
+  if (hadFocus && document.activeElement === document.body) document.getElementById("told").focus({ preventScroll: true });
   document.getElementById("bid-form")?.classList.toggle("asking", asking);
   document.title = state.title;
   texts.at = state.at;
@@ -109,8 +113,7 @@ function count() {
   clearTimeout(ticking);
   const left = deadline === null ? null : Math.max(0, (deadline - Date.now()) / 1000);
   for (const where of document.querySelectorAll("[data-countdown]")) where.textContent = left === null ? "" : Math.ceil(left) + " s";
-  const hand = document.querySelector(".clock-hand");
-  if (hand) hand.style.strokeDashoffset = state.window && left !== null ? 100 * (1 - left / state.window) : 0;
+  document.getElementById("clock")?.style.setProperty("--left", state.window && left !== null ? left / state.window : 1);
   if (left !== null) ticking = setTimeout(count, state.window ? 100 : 250);
 }
 
@@ -137,6 +140,7 @@ function least(button) {
 
 function press(button) {
   const seat = Number(button.dataset.seat ?? document.getElementById("bid-form")?.dataset.seat);
+  if (quiet) say("");
   if (button.getAttribute("aria-disabled") === "true") say(button.dataset.why.trim(), false);
   else if (button.id === "bid") bid(button);
   else if (button.id === "least") least(button);
