@@ -110,6 +110,15 @@ def _option_rows(kind: type[BaseModel]) -> Iterator[tuple[object, object, str]]:
         yield Code(key), Code(given) if 0 < len(given) <= 60 else "several" if given else "", line
 
 
+def configs_table() -> Table:
+    """Every configuration by its first comment."""
+    rows = []
+    for path in sorted((ROOT / "configs").glob("*.yaml")):
+        says, _, command = path.read_text(encoding="utf-8").partition("\n")[0].removeprefix("# ").rpartition(": ")
+        rows.append((Code(f"configs/{path.name}"), says, Code(command)))
+    return Table(("file", "what it trains or plays", "command"), rows)
+
+
 def held_out_list() -> str:
     """The strangers that judge and never train."""
     return ", ".join(f"`{name}`" for name in HELD_OUT)
@@ -206,6 +215,7 @@ PARTS: dict[str, Callable[[], Table | str]] = {
     "switches": switches_table,
     "agents_commands": lambda: commands_table(agents_door),
     "train_commands": lambda: commands_table(train_door),
+    "configs": configs_table,
     "held_out": held_out_list,
     **{f"options_{name}": partial(options_table, name) for name in CONFIGURED},
     "rounds": lambda: rounds_table(read()),
