@@ -121,7 +121,9 @@ def test_links_lead_somewhere(page: Path) -> None:
         )  # the build makes those, and checks
         assert not anchor or anchor in anchors(there), f"{page.name}: {name}#{anchor}"
     # a changelog names what was; NAME is the reader's
-    for path in re.findall(r"`((?:configs|agents|tests|docs|tools)/[\w/.-]+)`", text) if page.stem != "CHANGELOG" else ():
+    for path in (
+        re.findall(r"`((?:configs|agents|tests|docs|tools)/[\w/.-]+)`", text) if page.stem != "CHANGELOG" else ()
+    ):
         assert "NAME" in path or (ROOT / path).exists(), f"{page.name}: {path}"
     makefile = (ROOT / "Makefile").read_text(encoding="utf-8")
     for target in re.findall(r"`make ([\w-]+)`|^make (\w+)", text, flags=re.MULTILINE):

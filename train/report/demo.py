@@ -1,7 +1,7 @@
 """The demo: an agent that learns a short game by playing itself, how strong it became, and the line that plays against it.
 
 python -m train demo
-python -m train demo --by sb3 --seeds 1 2 3 4 5 --out runs/demo-sb3     # the range over five seeds, in demo.csv there
+python -m train demo --by sb3 --seeds 1 2 3 4 5 --out runs/demo-sb3     # their range, in demo.csv there
 """
 
 from __future__ import annotations
@@ -93,15 +93,22 @@ def read_demos(path: Path) -> list[Demo]:
 
 
 def range_table(demos: Sequence[Demo]) -> Table:
-    """Win shares against each baseline and minutes of processor time: the mean over seeds, the lowest and the highest."""
-    found = {
-        f"against {m.against}": [s.value for d in demos for s in d.shares if s.against == m.against]
-        for m in demos[0].shares
-    }
-    rows = [(name, *(f"{x:.3f}" for x in (sum(v) / len(v), min(v), max(v)))) for name, v in found.items()]
-    spent = [d.cpu_seconds / 60 for d in demos]
-    rows.append(("minutes of one core", *(f"{x:.1f}" for x in (sum(spent) / len(spent), min(spent), max(spent)))))
-    return Table(("win share", f"mean of {len(demos)} seeds", "lowest", "highest"), rows)
+    """The mean over seeds, and the lowest and the highest, of win shares and minutes of processor time, for each trainer."""
+    mine = {by: [d for d in demos if d.by == by] for by in dict.fromkeys(d.by for d in demos)}
+    rows = [
+        (
+            against,
+            *(_range([m.value for d in runs for m in d.shares if m.against == against]) for runs in mine.values()),
+        )
+        for against in dict.fromkeys(m.against for d in demos for m in d.shares)
+    ]
+    minutes = ("minutes of one core", *(_range([d.cpu_seconds / 60 for d in runs], 1) for runs in mine.values()))
+    heads = [f"{by}, mean of {len(runs)} seeds (lowest to highest)" for by, runs in mine.items()]
+    return Table(("win share against", *heads), [*rows, minutes])
+
+
+def _range(values: Sequence[float], digits: int = 3) -> str:
+    return "{:.{d}f} ({:.{d}f} to {:.{d}f})".format(sum(values) / len(values), min(values), max(values), d=digits)
 
 
 def run(command: DemoOptions) -> None:
