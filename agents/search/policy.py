@@ -47,7 +47,7 @@ class Thought:
     """Rounds played out for each; three times as many more for the best three."""
     longest: int = 40
     """Actions after which a round that is played out is doubted: it bounds the time of a move."""
-    temperature: float = 0.05
+    temperature: float = 0.5
     """Probabilities are multiplied by exp(value / temperature), values in own dice."""
     slip: float = 0.02
     """The share of other seats' actions that are taken to be no more than chance, so that no hand is ever ruled out."""
