@@ -68,7 +68,7 @@ class SearchPolicy(SeatedPolicy):
         super().__init__(variant, num_seats, layout)
         self.policy, self.thought = policy, thought or Thought()
         self.total_at_start = total_at_start or self.variant.total_at_start(self.num_seats)
-        self.pay: Pay = round_pay if self.variant.rounds == "one" else chance_pay
+        self.pay = pay_under(self.variant)
 
     def probs(self, observations: Int8Array, masks: Int8Array) -> FloatArray:
         """The agent's probabilities, tilted by what the search finds; its own where dice counts are not known or nothing is to choose."""
@@ -141,6 +141,11 @@ def _say(beliefs: HandBeliefs, action: int, slip: float) -> None:
     if beliefs.batch.seat[0] != 0:
         beliefs.learn(rows, actions, slip)
     beliefs.batch.act(actions)
+
+
+def pay_under(variant: Variant) -> Pay:
+    """What search plays for: the return where the game is one round, else the chance to win the game."""
+    return round_pay if variant.rounds == "one" else chance_pay
 
 
 def chance_pay(states: np.ndarray, seats: IntArray) -> FloatArray:
