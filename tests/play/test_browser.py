@@ -13,21 +13,9 @@ from playwright.sync_api import BrowserContext, Page
 from agents.learned.neural import RelativePolicy
 from perudo_env.game.events import BidMade
 from perudo_env.play.archive import Archive
-from tests.browser import MY_TURN, SETTLED, Server, choose, chromium, play_by_keyboard, press, press_until, speak
+from tests.browser import MY_TURN, SETTLED, Server, choose, play_by_keyboard, press, press_until, speak
 
 pytestmark = pytest.mark.xdist_group("browser")
-
-
-@pytest.fixture(scope="module")
-def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
-    with Server(tmp_path_factory.mktemp("games")) as running:
-        yield running
-
-
-@pytest.fixture(scope="module")
-def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[BrowserContext]:
-    with chromium(tmp_path_factory.mktemp("profile")) as context:
-        yield context
 
 
 @pytest.fixture

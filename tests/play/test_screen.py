@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
 
 import pytest
-from playwright.sync_api import BrowserContext, Page
+from playwright.sync_api import Page
 
-from tests.browser import MY_TURN, SETTLED, Server, chromium, press, speak
+from tests.browser import MY_TURN, SETTLED, Server, press, speak
 from tests.lines import sit_down
 
 pytestmark = pytest.mark.xdist_group("browser")
@@ -46,18 +45,6 @@ FAULTS = """() => {
   for (const e of document.querySelectorAll(".seat.you .die, #standing, .choose > *")) if (!seen(e)) faults.push(name(e) + " is covered");
   return faults;
 }"""
-
-
-@pytest.fixture(scope="module")
-def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
-    with Server(tmp_path_factory.mktemp("games")) as running:
-        yield running
-
-
-@pytest.fixture(scope="module")
-def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[BrowserContext]:
-    with chromium(tmp_path_factory.mktemp("profile")) as context:
-        yield context
 
 
 def look(page: Page, moment: str, wanted: str = "#bid-form") -> None:

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 import pytest
-from playwright.sync_api import BrowserContext, Page, WebSocketRoute
+from playwright.sync_api import Page, WebSocketRoute
 
-from tests.browser import MY_TURN, Server, chromium, press, routes_in
+from tests.browser import MY_TURN, Server, press, routes_in
 
 pytestmark = pytest.mark.xdist_group("browser")
 MOST_SHIFT = 0.1  # of a whole game; Chromium's measure, whose usual bar is one page view
@@ -32,18 +30,6 @@ WATCH = """() => {
   look();
   new MutationObserver(look).observe(document.getElementById("table"), { childList: true, subtree: true });
 }"""
-
-
-@pytest.fixture(scope="module")
-def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
-    with Server(tmp_path_factory.mktemp("games")) as running:
-        yield running
-
-
-@pytest.fixture(scope="module")
-def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[BrowserContext]:
-    with chromium(tmp_path_factory.mktemp("profile")) as context:
-        yield context
 
 
 def sit_down(page: Page, server: Server, seats: int, **choices: str) -> None:
