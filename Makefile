@@ -68,4 +68,4 @@ golden: setup ## write the golden playthroughs anew, to be read before they are 
 	$(BIN)/python -m tests.golden
 
 clean: ## remove what can be made again
-	rm -rf .venv runs dist build .pytest_cache .ruff_cache .mypy_cache
+	rm -rf .venv runs dist build docs/_generated .pytest_cache .ruff_cache .mypy_cache

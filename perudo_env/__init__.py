@@ -1,4 +1,4 @@
-"""Perudo (Liar's Dice, Dudo) as a reinforcement-learning environment; README tells the rest."""
+"""Perudo (Liar's Dice, Dudo) as a reinforcement-learning environment; ``docs/`` tells the rest."""
 
 from perudo_env.engine.actions import CALZA, DUDO, PASS, Action, Bid, Call
 from perudo_env.engine.batch import Batch

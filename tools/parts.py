@@ -27,6 +27,7 @@ from train.core.measured import Estimate, Measured, read_measured
 from train.core.table import Code, Table
 from train.evaluate.tournament.tables import by_seats, over_all
 from train.report.benchmark import shares_table
+from train.report.demo import range_table, read_demos
 from train.report.numbers import read
 from train.report.numbers_tables import (
     agents_table,
@@ -107,6 +108,15 @@ def _option_rows(kind: type[BaseModel]) -> Iterator[tuple[object, object, str]]:
         given = "" if default is ... else yaml.safe_dump([default], default_flow_style=True, width=10**6)[1:-2]
         line = " ".join(says.replace("``", "`").replace("|", "\\|").split())
         yield Code(key), Code(given) if 0 < len(given) <= 60 else "several" if given else "", line
+
+
+def configs_table() -> Table:
+    """Every configuration by its first comment."""
+    rows = []
+    for path in sorted((ROOT / "configs").glob("*.yaml")):
+        says, _, command = path.read_text(encoding="utf-8").partition("\n")[0].removeprefix("# ").rpartition(": ")
+        rows.append((Code(f"configs/{path.name}"), says, Code(command)))
+    return Table(("file", "what it trains or plays", "command"), rows)
 
 
 def held_out_list() -> str:
@@ -192,6 +202,12 @@ def compare_table() -> Table:
     return last_points(read_points(path) if path.exists() else [])
 
 
+def demo_table() -> Table:
+    """What the demo wins, over its seeds, if it is measured."""
+    path = DATA / "demo.csv"
+    return range_table(read_demos(path)) if path.exists() else Table((), [])
+
+
 PARTS: dict[str, Callable[[], Table | str]] = {
     "layout": layout_table,
     "presets": presets_table,
@@ -199,6 +215,7 @@ PARTS: dict[str, Callable[[], Table | str]] = {
     "switches": switches_table,
     "agents_commands": lambda: commands_table(agents_door),
     "train_commands": lambda: commands_table(train_door),
+    "configs": configs_table,
     "held_out": held_out_list,
     **{f"options_{name}": partial(options_table, name) for name in CONFIGURED},
     "rounds": lambda: rounds_table(read()),
@@ -209,6 +226,7 @@ PARTS: dict[str, Callable[[], Table | str]] = {
     "benchmark_duel": lambda: benchmark_table("duel"),
     "benchmark_table": lambda: benchmark_table("table"),
     "compare": compare_table,
+    "demo": demo_table,
     "tournament": lambda: by_seats(shares()),
     "strength": strength_table,
     "speed": lambda: speed_table("play"),

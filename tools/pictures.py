@@ -1,4 +1,4 @@
-"""README's pictures of the three ways to play, and the icons of the page, made anew: ``python -m tools.pictures``. It needs Chromium."""
+"""Pictures of the three ways to play, and the icons of the page, made anew: ``python -m tools.pictures``. It needs Chromium."""
 
 from __future__ import annotations
 

@@ -9,7 +9,7 @@ import csv
 from hashlib import sha256
 from itertools import groupby
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -37,17 +37,24 @@ OPENING = {
 }
 
 
+class Sight(NamedTuple):
+    """A position to be drawn: with all dice open, or as a seat sees it."""
+
+    position: str
+    viewer: int | None
+
+
 def write(folder: Path) -> None:
     """Write everything into ``folder``, which pages read from; a file that is as it was stays untouched, and Sphinx skips it."""
-    pictures: set[str] = set()
+    pictures: set[Sight] = set()
     for language in ("en", "fr"):
         for preset in RULE_TEXTS:
             _keep(folder / f"rules-{preset}-{language}.md", rules_page(preset, language, pictures))
     (folder / "positions").mkdir(exist_ok=True)
-    for position in pictures:
-        path = folder / picture_name(position)
+    for sight in pictures:
+        path = folder / picture_name(sight)
         if not path.exists():
-            write_png(path, scene(pe.Game.from_position(position)))
+            write_png(path, scene(pe.Game.from_position(sight.position), sight.viewer))
     game = pe.Game.from_position(POSITION)
     write_png(folder / "observed.png", scene(game, game.seat))
     _keep(folder / "observed.md", observed())
@@ -62,12 +69,12 @@ def _keep(path: Path, text: str) -> None:
         write_text(path, text)
 
 
-def picture_name(position: str) -> str:
+def picture_name(sight: Sight) -> str:
     """Where the picture of a position lies."""
-    return f"positions/{sha256(position.encode()).hexdigest()[:12]}.png"
+    return f"positions/{sha256(str(sight).encode()).hexdigest()[:12]}.png"
 
 
-def rules_page(preset: str, language: str, pictures: set[str]) -> str:
+def rules_page(preset: str, language: str, pictures: set[Sight]) -> str:
     """The rulebook of a preset in one language; adds the positions that it shows to ``pictures``."""
     source = PRESET_SOURCE[preset]
     lines = [
@@ -79,18 +86,18 @@ def rules_page(preset: str, language: str, pictures: set[str]) -> str:
     return "\n\n".join(lines) + "\n"
 
 
-def _clause(clause: Clause, language: str, pictures: set[str]) -> list[str]:
+def _clause(clause: Clause, language: str, pictures: set[Sight]) -> list[str]:
     title, text = getattr(clause.title, language), getattr(clause.text, language)
     setting = f"`{clause.switch} = {clause.value}`" if clause.switch else ""
     standing = f"*{getattr(clause.standing.words, language)}*"
     star = r" \*" if clause.standing.is_silent else ""
     lines = [f"## {title}{star}", text, ", ".join(filter(None, (setting, standing)))]
     lines += [getattr(remark, language) for remark in clause.remarks]
-    for position, examples in groupby(clause.examples, key=lambda e: e.position):
-        pictures.add(position)
+    for sight, examples in groupby(clause.examples, key=lambda e: Sight(e.position, getattr(e.expect, "viewer", None))):
+        pictures.add(sight)
         said = "\n".join(f"- {format_example(example, language)}" for example in examples)
         lines.append(
-            f":::{{container}} position\n![{position}]({picture_name(position)})\n\n`{position}`\n\n{said}\n:::"
+            f":::{{container}} position\n![{sight.position}]({picture_name(sight)})\n\n`{sight.position}`\n\n{said}\n:::"
         )
     return lines
 

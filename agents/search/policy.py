@@ -47,7 +47,7 @@ class Thought:
     """Rounds played out for each; three times as many more for the best three."""
     longest: int = 40
     """Actions after which a round that is played out is doubted: it bounds the time of a move."""
-    temperature: float = 0.05
+    temperature: float = 0.5
     """Probabilities are multiplied by exp(value / temperature), values in own dice."""
     slip: float = 0.02
     """The share of other seats' actions that are taken to be no more than chance, so that no hand is ever ruled out."""
@@ -68,7 +68,7 @@ class SearchPolicy(SeatedPolicy):
         super().__init__(variant, num_seats, layout)
         self.policy, self.thought = policy, thought or Thought()
         self.total_at_start = total_at_start or self.variant.total_at_start(self.num_seats)
-        self.pay: Pay = round_pay if self.variant.rounds == "one" else chance_pay
+        self.pay = pay_under(self.variant)
 
     def probs(self, observations: Int8Array, masks: Int8Array) -> FloatArray:
         """The agent's probabilities, tilted by what the search finds; its own where dice counts are not known or nothing is to choose."""
@@ -141,6 +141,11 @@ def _say(beliefs: HandBeliefs, action: int, slip: float) -> None:
     if beliefs.batch.seat[0] != 0:
         beliefs.learn(rows, actions, slip)
     beliefs.batch.act(actions)
+
+
+def pay_under(variant: Variant) -> Pay:
+    """What search plays for: the return where the game is one round, else the chance to win the game."""
+    return round_pay if variant.rounds == "one" else chance_pay
 
 
 def chance_pay(states: np.ndarray, seats: IntArray) -> FloatArray:

@@ -1,7 +1,7 @@
 """The variant, that is the rules in force: one frozen dataclass of switches, and the named presets.
 
 The five French rule texts are cited by short name: S0 a complete guide (``classic``), S1 the app Pascal, S2 the
-boxed edition, S3 the score keeper Marquoir, S4 scoring an evening. README lists them.
+boxed edition, S3 the score keeper Marquoir, S4 scoring an evening. ``docs/rules.md`` tells the rest.
 """
 
 from __future__ import annotations

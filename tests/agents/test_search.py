@@ -87,8 +87,13 @@ def test_calls_are_worth_their_mean_over_all_hands_in_chances_to_win() -> None:
 
 
 def faces(hand: int) -> list[int]:
+    """The dice of a hand's number."""
+    return faces_of(HANDS[hand])
+
+
+def faces_of(counts: npt.NDArray[np.int8]) -> list[int]:
     """A hand's dice."""
-    return [f + 1 for f in range(6) for _ in range(HANDS[hand, f])]
+    return [f + 1 for f, count in enumerate(counts) for _ in range(count)]
 
 
 def share(dice: tuple[int, ...], seat: int) -> float:

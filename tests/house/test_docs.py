@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from tests.house.test_house import ROOT, repository_files
+from tools import tutorials
 from tools.readme import README, filled
 
 DOCS = ROOT / "docs"
@@ -140,6 +141,20 @@ def test_the_citation_has_the_version() -> None:
     import perudo_env
 
     assert f"\nversion: {perudo_env.__version__}\n" in (ROOT / "CITATION.cff").read_text(encoding="utf-8")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", tutorials.names())
+def test_tutorials(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "path", [*sys.path])
+    text = (tutorials.FOLDER / f"{name}.md").read_text(encoding="utf-8")
+    made = tutorials.executed(text, tmp_path)
+    assert re.findall(r"```python\n.*?```", made, flags=re.DOTALL) == re.findall(
+        r"```python\n.*?```", text, flags=re.DOTALL
+    )
+    for figure in re.findall(r"\]\(([\w-]+\.png)\)", text):
+        assert (tmp_path / figure).exists()
+        assert (tutorials.FOLDER / figure).exists()
 
 
 @pytest.mark.slow

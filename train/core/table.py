@@ -17,10 +17,14 @@ class Interval(Protocol):
     """A value's interval."""
 
     @property
-    def low(self) -> float: ...
+    def low(self) -> float:
+        """The lower end."""
+        ...
 
     @property
-    def high(self) -> float: ...
+    def high(self) -> float:
+        """The upper end."""
+        ...
 
 
 class Code(str):

@@ -1,7 +1,7 @@
 """The demo: an agent that learns a short game by playing itself, how strong it became, and the line that plays against it.
 
 python -m train demo
-python -m train demo --by sb3 --seeds 1 2 3 4 5 --out runs/demo-sb3     # the range over five seeds, in demo.csv there
+python -m train demo --by sb3 --seeds 1 2 3 4 5 --out runs/demo-sb3     # their range, in demo.csv there
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ import agents
 from train.core.config import load_config
 from train.core.curve import read_curve
 from train.core.measured import Measured, read_measured
-from train.core.options import Out
+from train.core.options import Out, Smoke
 from train.core.run import open_run, read_csv, write_csv
 from train.core.table import Table
 from train.evaluate.judge import judge_agent
@@ -49,6 +49,7 @@ class DemoOptions:
     seeds: tuple[int, ...] = (1,)
     """A run for each; of several, the range is shown and written to demo.csv."""
     out: Out = None
+    smoke: Smoke = False
 
 
 @dataclass(frozen=True)
@@ -61,20 +62,21 @@ class Demo:
     shares: tuple[Measured, ...]  # win shares against the baselines
 
 
-def train_demo(by: By, seed: int, out: Path | None, console: Console) -> tuple[Path, tuple[Measured, ...]]:
+def train_demo(
+    command: DemoOptions, seed: int, out: Path | None, console: Console
+) -> tuple[Path, tuple[Measured, ...]]:
     """Train in ``out``, or in a new folder; returns the folder and the win shares of what came, over fresh games."""
-    given = [f"run.seed={seed}"]
-    if by == "sb3":
-        quick = load_config(
-            sb3.Quickstart, CONFIGS / "quickstart.yaml", [*given, f"evaluation.final_games={FINAL_GAMES}"]
-        )
+    given, games = [f"run.seed={seed}"], 8 if command.smoke else FINAL_GAMES
+    if command.by == "sb3":
+        asked = [*(sb3.SMOKE if command.smoke else ()), *given, f"evaluation.final_games={games}"]
+        quick = load_config(sb3.Quickstart, CONFIGS / "quickstart.yaml", asked)
         folder = open_run("demo", quick, out, resume=True)
         return folder, tuple(train_sb3(quick, folder, console))
-    config = load_config(options.Config, CONFIGS / "demo.yaml", given)
+    config = load_config(options.Config, CONFIGS / "demo.yaml", [*(options.SMOKE if command.smoke else ()), *given])
     folder = open_run("demo", config, out, resume=True)
     train_ppo(config, folder, console)
-    asked = config.evaluation.model_copy(update={"games": FINAL_GAMES})
-    return folder, tuple(judge_agent(partial(agents.load, folder / "checkpoint"), asked, seed + 1))
+    fresh = config.evaluation.model_copy(update={"games": games})
+    return folder, tuple(judge_agent(partial(agents.load, folder / "checkpoint"), fresh, seed + 1))
 
 
 def shares_table(shares: Sequence[Measured], folder: Path) -> Table:
@@ -93,15 +95,22 @@ def read_demos(path: Path) -> list[Demo]:
 
 
 def range_table(demos: Sequence[Demo]) -> Table:
-    """Win shares against each baseline and minutes of processor time: the mean over seeds, the lowest and the highest."""
-    found = {
-        f"against {m.against}": [s.value for d in demos for s in d.shares if s.against == m.against]
-        for m in demos[0].shares
-    }
-    rows = [(name, *(f"{x:.3f}" for x in (sum(v) / len(v), min(v), max(v)))) for name, v in found.items()]
-    spent = [d.cpu_seconds / 60 for d in demos]
-    rows.append(("minutes of one core", *(f"{x:.1f}" for x in (sum(spent) / len(spent), min(spent), max(spent)))))
-    return Table(("win share", f"mean of {len(demos)} seeds", "lowest", "highest"), rows)
+    """The mean over seeds, and the lowest and the highest, of win shares and minutes of processor time, for each trainer."""
+    mine = {by: [d for d in demos if d.by == by] for by in dict.fromkeys(d.by for d in demos)}
+    rows = [
+        (
+            against,
+            *(_range([m.value for d in runs for m in d.shares if m.against == against]) for runs in mine.values()),
+        )
+        for against in dict.fromkeys(m.against for d in demos for m in d.shares)
+    ]
+    minutes = ("minutes of one core", *(_range([d.cpu_seconds / 60 for d in runs], 1) for runs in mine.values()))
+    heads = [f"{by}, mean of {len(runs)} seeds (lowest to highest)" for by, runs in mine.items()]
+    return Table(("win share against", *heads), [*rows, minutes])
+
+
+def _range(values: Sequence[float], digits: int = 3) -> str:
+    return "{:.{d}f} ({:.{d}f} to {:.{d}f})".format(sum(values) / len(values), min(values), max(values), d=digits)
 
 
 def run(command: DemoOptions) -> None:
@@ -111,12 +120,12 @@ def run(command: DemoOptions) -> None:
     for seed in command.seeds:
         begun = time.process_time()
         out = command.out / f"seed-{seed}" if command.out and len(command.seeds) > 1 else command.out
-        folder, shares = train_demo(command.by, seed, out, console)
+        folder, shares = train_demo(command, seed, out, console)
         demos.append(Demo(command.by, seed, time.process_time() - begun, shares))
         console.print(shares_table(shares, folder).rich())
     if len(demos) > 1:
         console.print(range_table(demos).rich())
-        rows = [(d.by, d.seed, f"{d.cpu_seconds:.0f}", *share) for d in demos for share in d.shares]
+        rows = [(d.by, d.seed, f"{d.cpu_seconds:.1f}", *share) for d in demos for share in d.shares]
         write_csv((command.out or folder.parent) / "demo.csv", COLUMNS, rows)
     python = os.path.relpath(sys.executable) if Path(sys.executable).is_relative_to(Path.cwd()) else sys.executable
     console.print(

@@ -1,4 +1,4 @@
-"""Numbers to cite: measured by one command, kept in ``docs/data/numbers.json``, printed in README from there.
+"""Numbers to cite: measured by one command, kept in ``docs/data/numbers.json``, printed in the site and README from there.
 
     python -m train numbers                   # measure what is not kept yet
     python -m train numbers --only classic    # of that, the items whose names contain this
@@ -220,4 +220,4 @@ def run(o: NumbersOptions) -> None:
         print("\n".join(f"{i.name}{'' if i in missing else '  (kept)'}" for i in wanted))
         return
     measure_all(missing, o.file)
-    print(f"{len(wanted)} numbers in {o.file}; python -m tools.readme prints them in README")
+    print(f"{len(wanted)} numbers in {o.file}; python -m tools.readme and make docs print them")

@@ -1,4 +1,4 @@
-"""The numbers that are kept as tables, for README."""
+"""The numbers that are kept as tables, for the site."""
 
 from __future__ import annotations
 

@@ -129,9 +129,14 @@ class Solution(Protocol):
     """What solvers keep: regrets and sums of all seats, and how many iterations made them."""
 
     @property
-    def regrets(self) -> Sequence[npt.NDArray[np.float32]]: ...
+    def regrets(self) -> Sequence[npt.NDArray[np.float32]]:
+        """Of each seat."""
+        ...
+
     @property
-    def sums(self) -> Sequence[npt.NDArray[np.float32]]: ...
+    def sums(self) -> Sequence[npt.NDArray[np.float32]]:
+        """Of each seat: weighted sums of its strategies, which averaged are what it plays."""
+        ...
 
     iterations: int
 

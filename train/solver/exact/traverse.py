@@ -135,7 +135,10 @@ class Traversal:
     def run(
         self, seat: int, do: Do, weights: Weights, sums: npt.NDArray[Any] | None = None, discounts: Any = _NO_DISCOUNTS
     ) -> float:
-        """Walk for ``seat`` against the other; returns the value to ``seat``. ``Do.UPDATE`` changes weights and sums."""
+        """Walk for ``seat`` against the other; returns the value to ``seat``. ``Do.UPDATE`` changes weights and sums.
+
+        ``Do.ADVANTAGES`` writes returns into the sums, and leaves them where the other never comes.
+        """
         arguments = (
             weights[seat],
             weights[1 - seat],

@@ -24,6 +24,7 @@ class Do(IntEnum):
     UPDATE = 0  # follow regret matching, and update regrets and the average strategy
     BEST = 1  # take the best action of each hand
     FOLLOW = 2  # follow the weights
+    ADVANTAGES = 3  # follow the weights, and write into the sums what each action is worth above them
 
 
 class Part(IntEnum):
@@ -180,6 +181,21 @@ def mix_values(values: np.ndarray, probs: np.ndarray, d: int, actions: int) -> N
 
 
 @kernel
+def write_advantages(
+    values: np.ndarray, opp_reach: np.ndarray, d: int, start: int, actions: int, out: np.ndarray
+) -> None:
+    """What each action is worth above the node's own value to a hand that stands there, into a block of a flat table.
+
+    Values are counterfactual: over the reach of the opponent's hands they are returns.
+    """
+    reach = opp_reach[d].sum()
+    if reach > 0:
+        for a in range(actions):
+            for h in range(values.shape[2]):
+                out[start + a * values.shape[2] + h] = (values[d, a, h] - values[d, actions, h]) / reach
+
+
+@kernel
 def best_values(values: np.ndarray, d: int, actions: int) -> None:
     """The best of the actions' values, hand by hand, into ``values[d, actions]``."""
     for h in range(values.shape[2]):
@@ -212,7 +228,8 @@ def walk(
 
     ``mine``: I act at the root. ``own`` and ``opp`` are the cursors of both tables there, ``x.own_reach[0]`` and
     ``x.opp_reach[0]`` what reaches it. ``weights`` and ``sums`` are my flat tables, ``opp_weights`` the opponent's;
-    with ``Do.UPDATE`` mine are changed, by ``discounts`` (positive regrets, negative regrets, sums).
+    with ``Do.UPDATE`` mine are changed, by ``discounts`` (positive regrets, negative regrets, sums); with
+    ``Do.ADVANTAGES`` my sums alone.
     """
     # One long function on purpose: taken out of their tuples inside the loop, or handed on to more helpers, arrays
     # count references, over which threads fight; that made the walk two to eight times slower.
@@ -287,6 +304,8 @@ def walk(
                 mix_values(values, own_probs, d, actions)
             if do == Do.UPDATE:
                 update_block(values, own_probs, own_reach, d, x_start[d], actions, weights, sums, discounts)
+            elif do == Do.ADVANTAGES:
+                write_advantages(values, opp_reach, d, x_start[d], actions, sums)
         if d == 0:
             break
         into = 0 if acting else calls[x_bid[d - 1]] + x_child[d - 1] - 1

@@ -70,10 +70,12 @@ def _add_scaled(typing: Any, out: Any, at: Any, factor: Any, values: Any, v: Any
 
 
 def add_product_python(out: np.ndarray, at: int, weights: np.ndarray, w: int, values: np.ndarray, v: int) -> None:
+    """``add_product`` in NumPy."""
     out.reshape(-1)[at : at + LANES] += weights.reshape(-1)[w : w + LANES] * values.reshape(-1)[v : v + LANES]
 
 
 def add_scaled_python(out: np.ndarray, at: int, factor: float, values: np.ndarray, v: int) -> None:
+    """``add_scaled`` in NumPy."""
     out.reshape(-1)[at : at + LANES] += np.float32(factor) * values.reshape(-1)[v : v + LANES]
 
 
