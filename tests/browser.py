@@ -118,11 +118,12 @@ class Server:
         score = httpx.post(f"{self.address}/score/new", data=evening).headers["location"]
         join, _ = self.open_table(kind0="browser", kind1="regular")
         found = {
-            "/": "/", "/new": "/new", "/research": "/research", "/offline": "/offline", "/rules": "/rules?variant=box", "/t/{room_id}": join, "/games": "/games", "/games/{name}": f"{game}?step=2",
+            "/": "/", "/new": "/new", "/research": "/research", "/offline": "/offline",
+            "/rules": "/rules?variant=box", "/t/{room_id}": join, "/games": "/games", "/games/{name}": f"{game}?step=2",
             "/score": "/score", "/score/new": "/score/new", "/score/{evening}": score, "/score/{evening}/sheet": f"{score}/sheet",
             "/score/{evening}/delete": f"{score}/delete",
         }  # fmt: skip
-        routes = {r.path for r in routes_in(self.app.routes) if not isinstance(r, APIRoute) or "GET" in r.methods}
+        routes = {r.path for r in routes_in(self.app.routes) if not isinstance(r, APIRoute) or "GET" in (r.methods or ())}
         assert routes == set(found) | NO_PAGES
         return found
 
