@@ -355,6 +355,7 @@ def test_a_finished_game_steps_by_arrow_keys_with_all_dice_open(page, server):
     page.goto(server.address + path)
     page.wait_for_selector("#replay")
     page.click("#replay")
+    page.wait_for_selector("#verify")
     assert archive.names()
     assert page.locator(".seats .dice").count() == 2
     page.keyboard.press("ArrowRight")

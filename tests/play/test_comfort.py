@@ -114,10 +114,13 @@ def test_nothing_sounds_shakes_or_notifies_until_it_is_switched_on(page, server)
         if on:
             for name in ("vibration", "notify"):
                 page.evaluate("name => localStorage.setItem(`perudo-${name}`, 'on')", name)
-        page.wait_for_selector(f"{MY_TURN}, #next")
-        before = page.get_attribute("#game", "data-at")
-        press(page, "#next, #dudo:not([aria-disabled]), #least")
-        page.wait_for_function("at => document.getElementById('game').dataset.at !== at", arg=before)
-        page.wait_for_selector(f"{MY_TURN}, #next")
+        is_next = False
+        while not is_next:
+            page.wait_for_selector(f"{MY_TURN}, #next:not([aria-disabled])")
+            before = page.get_attribute("#game", "data-at")
+            press(page, "#next:not([aria-disabled]), #dudo:not([aria-disabled]), #least:not([aria-disabled])")
+            page.wait_for_function("at => document.getElementById('game').dataset.at !== at", arg=before)
+            page.wait_for_selector(f"{MY_TURN}, #next:not([aria-disabled])")
+            is_next = page.locator(MY_TURN).count() > 0
         assert set(page.evaluate("made")) == ({"vibration", "notice"} if on else set())
     page.evaluate("localStorage.clear()")

@@ -10,7 +10,6 @@ import statistics
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
 from contextlib import suppress
 
 import httpx
@@ -24,12 +23,6 @@ from tests.browser import Server
 from tests.lines import ALONE, receive, room_at, sit_down
 
 pytestmark = pytest.mark.xdist_group("web")  # one server for all
-
-
-@pytest.fixture(scope="module")
-def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
-    with Server(tmp_path_factory.mktemp("games")) as running:
-        yield running
 
 
 @pytest.mark.parametrize("kind", ["http", "socket", "host"])

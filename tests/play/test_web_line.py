@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import re
 import time
-from collections.abc import Iterator
 from contextlib import suppress
 
 import httpx
@@ -17,12 +16,6 @@ from tests.browser import Server
 from tests.lines import ALONE, THREE, awaited, receive, room_at, sit_down, texts_until_closed
 
 pytestmark = pytest.mark.xdist_group("web")  # one server for all
-
-
-@pytest.fixture(scope="module")
-def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
-    with Server(tmp_path_factory.mktemp("games")) as running:
-        yield running
 
 
 # ------------------------------------------------------------------------------------------ nothing is told too early

@@ -14,7 +14,7 @@ export function listen(texts) {
     const does = {
       ArrowUp: () => bidding.stepQuantity(1, texts), ArrowDown: () => bidding.stepQuantity(-1, texts),
       ArrowRight: () => bidding.stepFace(1, texts), ArrowLeft: () => bidding.stepFace(-1, texts),
-      Enter: () => press("#next:not([aria-disabled]), #show, #bid"), "?": showKeys,
+      Enter: () => press("#next:not([aria-disabled]), #bid"), "?": showKeys,
       d: () => press("#dudo"), c: () => press(".calza"), p: () => press("[data-act=pass]"), l: () => press("#least"), n: () => press("#next"),
     }[event.key.length === 1 ? event.key.toLowerCase() : event.key];
     if (/^[1-9]$/.test(event.key)) press("#face-" + event.key);

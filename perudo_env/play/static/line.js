@@ -1,6 +1,8 @@
 // The line to the server: a WebSocket that is opened again when it is lost, and tells when a press got no answer.
 // Milliseconds: between signs of life, until an answer is missed.
 const BEAT = 10000, PATIENCE = 5000;
+// What is sent without a press: no answer to it is awaited before the next press.
+const UNASKED = ["beat", "odds"];
 
 export class Line {
   // `texts` holds the address and what is said of the line; `say` shows a text, `receive` gets every message.
@@ -57,7 +59,7 @@ export class Line {
   send(message) {
     if (!this.isOpen) return this.say(this.texts.unsent);
     this.socket.send(JSON.stringify(message));
-    this.unanswered ||= message.type !== "beat";
+    this.unanswered ||= !UNASKED.includes(message.type);
     this.patience ??= setTimeout(() => this.lose(), PATIENCE);
   }
 

@@ -113,7 +113,7 @@ class Frames:
             "key": values["key"],
             "at": room.position,
             "title": self._title(values),
-            "is_asked": bool(values["mine"]),
+            "is_asked": bool(values["mine"]) and room.stage is Stage.PLAY,
             "seconds": None if left is None else round(left, 1),
             "window": room.options.window_seconds if sc.in_calza_window else None,
             "table": self._table.render(values),

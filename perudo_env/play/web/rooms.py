@@ -221,7 +221,8 @@ class Room:
                     self.move()
                 if not self.people:
                     return
-                await self._wait(None)
+                if not self.wants_again:
+                    await self._wait(None)
                 if self.wants_again:
                     self._deal(await asyncio.to_thread(self.table.again))
         except Exception:
