@@ -157,7 +157,7 @@ def measured_table(name: str) -> Table:
     ]
     how = [f"{counts[0]} games each" if games and not wide else "", f"seed {', '.join(sorted(seeds))}" if seeds else ""]
     note = f"`python -m train {mine[0]['command']}`" + "".join(f"; {part}" for part in how if part)
-    return Table(("", *columns, *(["games"] if wide else [])), rows, note=f"First cell: {note}.")
+    return Table(("", *columns, *(["games"] if wide else [])), rows, note=f"Made, in its first cell, by {note}.")
 
 
 def _number(text: str) -> str:

@@ -140,7 +140,7 @@ def _cell(value: object) -> object:
 
 def frontier(path: Path) -> None:
     """Strength against safety, an agent a point: nobody is better in both than those on the upper left."""
-    figure = new_figure(6.5, 3.8)
+    figure = new_figure(6.5, 4.8)
     axis = figure.subplots()
     for i, j in enumerate(judged()):
         if j.nash_conv is not None:
@@ -151,6 +151,7 @@ def frontier(path: Path) -> None:
         xlabel="exact NashConv, classic 2 v 1 dice (0: an equilibrium)",
         ylabel="win share over fair share",
         xlim=(-0.1, 2),
+        ylim=(-0.15, None),
     )
     with writing(path) as file:
         figure.savefig(file, format="svg", metadata={"Date": None})
