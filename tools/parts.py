@@ -9,7 +9,7 @@ from dataclasses import fields
 from functools import cache, partial
 from importlib import import_module
 from pathlib import Path
-from typing import get_type_hints
+from typing import NamedTuple, get_type_hints
 
 import yaml
 from pydantic import BaseModel
@@ -157,7 +157,7 @@ def measured_table(name: str) -> Table:
     ]
     how = [f"{counts[0]} games each" if games and not wide else "", f"seed {', '.join(sorted(seeds))}" if seeds else ""]
     note = f"`python -m train {mine[0]['command']}`" + "".join(f"; {part}" for part in how if part)
-    return Table(("", *columns, *(["games"] if wide else [])), rows, note=f"First cell: {note}.")
+    return Table(("", *columns, *(["games"] if wide else [])), rows, note=f"Made, in its first cell, by {note}.")
 
 
 def _number(text: str) -> str:
@@ -181,13 +181,29 @@ def shares() -> list[Measured]:
     return [read_measured(row) for row in rows_of("tournament.csv")]
 
 
-def strength_table() -> Table:
-    """Every named agent: its idea, its strength in the tournament, its safety in a small round and against a local best response."""
+class Judged(NamedTuple):
+    """An agent's strength, its win share over fair share in the tournament, and its safety, exact NashConv of a small round."""
+
+    agent: str
+    strength: Estimate
+    nash_conv: float | None
+
+
+def judged() -> list[Judged]:
+    """Every agent of the tournament, the strongest first."""
     kept = read()
-    rows = []
-    for agent, share in over_all(shares()).items():
-        conv = kept.get(f"agent/classic/2v1/{agent}", {}).get("nash_conv")
-        rows.append((Code(agent), IDEAS[agent], share, None if conv is None else f"{conv:.3f}"))
+    return [
+        Judged(agent, share, kept.get(f"agent/classic/2v1/{agent}", {}).get("nash_conv"))
+        for agent, share in over_all(shares()).items()
+    ]
+
+
+def strength_table() -> Table:
+    """Every named agent: its idea, its strength and its safety."""
+    rows = [
+        (Code(j.agent), IDEAS[j.agent], j.strength, None if j.nash_conv is None else f"{j.nash_conv:.3f}")
+        for j in judged()
+    ]
     return Table(("agent", "idea", "strength", "NashConv at 2 v 1 dice"), rows)
 
 

@@ -16,12 +16,14 @@ import numpy as np
 import perudo_env as pe
 from perudo_env.engine.observation import LAYOUT
 from perudo_env.engine.variant import RULE_TEXTS, SWITCHES, VARIANTS
-from perudo_env.game.files import write_text
+from perudo_env.game.files import write_text, writing
 from perudo_env.render.picture import write_png
 from perudo_env.render.scene import scene
 from perudo_env.rulebook.book import Clause, format_example, rulebook
 from perudo_env.rulebook.texts import PRESET_SOURCE, SOURCES
 from tools.architecture import draw
+from tools.parts import judged
+from train.core.figures import new_figure, reach
 from train.core.table import Code, Table
 from train.report.numbers import read
 
@@ -61,6 +63,7 @@ def write(folder: Path) -> None:
     for kind, name in (("round", "rounds"), ("agent", "agents"), ("match", "matches"), ("recall", "recall")):
         numbers_csv(folder / f"{name}.csv", kind)
     draw(folder / "architecture.svg")
+    frontier(folder / "frontier.svg")
 
 
 def _keep(path: Path, text: str) -> None:
@@ -133,3 +136,22 @@ def numbers_csv(path: Path, kind: str) -> None:
 
 def _cell(value: object) -> object:
     return " v ".join(map(str, value)) if isinstance(value, list) else value
+
+
+def frontier(path: Path) -> None:
+    """Strength against safety, an agent a point: nobody is better in both than those on the upper left."""
+    figure = new_figure(6.5, 4.8)
+    axis = figure.subplots()
+    for i, j in enumerate(judged()):
+        if j.nash_conv is not None:
+            axis.errorbar(j.nash_conv, j.strength.value, reach([j.strength]), fmt="o", capsize=3)
+            beside = (6, -12 if i % 2 else 5)
+            axis.annotate(j.agent, (j.nash_conv, j.strength.value), beside, textcoords="offset points", fontsize=9)
+    axis.set(
+        xlabel="exact NashConv, classic 2 v 1 dice (0: an equilibrium)",
+        ylabel="win share over fair share",
+        xlim=(-0.1, 2),
+        ylim=(-0.15, None),
+    )
+    with writing(path) as file:
+        figure.savefig(file, format="svg", metadata={"Date": None})
