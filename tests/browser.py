@@ -123,7 +123,9 @@ class Server:
             "/score": "/score", "/score/new": "/score/new", "/score/{evening}": score, "/score/{evening}/sheet": f"{score}/sheet",
             "/score/{evening}/delete": f"{score}/delete",
         }  # fmt: skip
-        routes = {r.path for r in routes_in(self.app.routes) if not isinstance(r, APIRoute) or "GET" in (r.methods or ())}
+        routes = {
+            r.path for r in routes_in(self.app.routes) if not isinstance(r, APIRoute) or "GET" in (r.methods or ())
+        }
         assert routes == set(found) | NO_PAGES
         return found
 

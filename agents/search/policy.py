@@ -48,7 +48,12 @@ class Thought:
     longest: int = 40
     """Actions after which a round that is played out is doubted: it bounds the time of a move."""
     temperature: float = 0.5
-    """Probabilities are multiplied by exp(value / temperature), values in own dice."""
+    """Probabilities are multiplied by exp(value / temperature), values in own dice.
+
+    Here an exact step of search leaves the NashConv of ``table`` about where it was: classic 1 v 1 .638 to .591, 2 v 1 1.069
+    to 1.043, 1 v 2 .610 to .633. At .05 it wins more against ``table`` itself, and NashConv is 1.075, 1.571, 1.127
+    (``python -m train exploitability --step``).
+    """
     slip: float = 0.02
     """The share of other seats' actions that are taken to be no more than chance, so that no hand is ever ruled out."""
     seed: int = 0

@@ -13,6 +13,7 @@ const REMEMBERED = 300;
 // Milliseconds: until buttons that have just appeared may be pressed, and until a notice goes.
 const SETTLE = 400, NOTICE = 7000;
 let state, settling, quiet, deadline, ticking, sent;
+let drawn = Promise.resolve(); // all that is to be painted before the next state is shown
 
 function say(text, stays = true) {
   clearTimeout(quiet);
@@ -28,8 +29,14 @@ function receive(message) {
     release();
   }
   if (message.type === "hint" && message.at === state?.at) place.hint.innerHTML = message.html;
-  if (message.type === "state") show(message);
+  if (message.type === "state") drawn = drawn.then(() => show(message)).catch(reportError);
 }
+
+// The next frame, or a moment where a hidden page has none.
+const painted = () => new Promise((done) => {
+  requestAnimationFrame(() => setTimeout(done));
+  setTimeout(done, 100);
+});
 
 function show(next) {
   const before = state, isNew = before?.key !== next.key;
@@ -90,6 +97,7 @@ function answer(message, button) {
   if (!line.isOpen) return;
   sent = button.id;
   button.classList.add("sent");
+  drawn = drawn.then(painted); // an answer that comes at once would be painted with it, and later
 }
 
 function release() {
