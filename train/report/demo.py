@@ -1,7 +1,9 @@
 """The demo: an agent that learns a short game by playing itself, how strong it became, and the line that plays against it.
 
-python -m train demo
-python -m train demo --by sb3 --seeds 1 2 3 4 5 --out runs/demo-sb3     # their range, in demo.csv there
+    python -m train demo
+    python -m train demo --by sb3 --seeds 1 2 3 4 5 --out runs/demo-sb3
+
+Of several seeds the range is shown, and all that was measured is in demo.csv of the folder.
 """
 
 from __future__ import annotations
