@@ -1,7 +1,9 @@
 """One round by recall-limited CFR, as a command.
 
-python -m train recall --variant joker --dice 3 3 --recall 3 --seconds 180 --out runs/joker-3v3
-python -m train recall --dice 3 3 3 --recall 3 --seconds 60 --out runs/classic-3v3v3
+    python -m train recall --variant joker --dice 3 3 --recall 3 --seconds 180 --out runs/joker-3v3
+    python -m train recall --dice 3 3 3 --recall 3 --seconds 60 --out runs/classic-3v3v3
+
+The dice are those of the seats in turn, the opener's first.
 """
 
 from __future__ import annotations
