@@ -56,7 +56,7 @@ class CompareConfig(Section):
     """Each trainer runs once per seed."""
     trainers: tuple[str, ...] = Field(default=(*LEARNERS, *SOLVERS), min_length=1)
     """Those to run."""
-    cpu_minutes: tuple[Annotated[float, Field(gt=0, le=10**5)], ...] = Field(default=(5.0, 20.0), min_length=1)
+    cpu_minutes: tuple[Annotated[float, Field(gt=0, le=10**5)], ...] = Field(default=(5.0,), min_length=1)
     """Budgets of processor time, judging left out; a run each."""
     points: Count = 8
     """Points of each curve."""
