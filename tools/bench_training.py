@@ -15,17 +15,17 @@ from agents.learned import features
 from train.core.config import load_config
 from train.selfplay import critic_features
 from train.selfplay.networks import MLP, entropy, log_probs, mixed, precision
-from train.selfplay.options import Config
+from train.selfplay.options import PPOConfig
 from train.selfplay.ppo import PPO
 
 HIDDEN, EPOCHS, MINIBATCH = [256, 256], 4, 4096
 WORDS = f"{HIDDEN}, {EPOCHS} epochs of {MINIBATCH}"
 
 
-def config(wanted: str = "auto") -> Config:
+def config(wanted: str = "auto") -> PPOConfig:
     """Our trainer on the game of the bench, actor and critic of the same widths as the peer's."""
     return load_config(
-        Config, Path("configs/ppo.yaml"),
+        PPOConfig, Path("configs/ppo.yaml"),
         [
             "tables=[{variants: [classic], seats: [2]}]", f"learn.hidden={HIDDEN}", f"learn.critic_hidden={HIDDEN}",
             f"learn.epochs={EPOCHS}", f"learn.minibatch={MINIBATCH}", "play.unit=games", "play.tables=1024", "play.any_dice=0",

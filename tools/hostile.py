@@ -34,7 +34,7 @@ from train.core.config import load_config
 from train.core.loop import STATE, resume
 from train.core.state import load_state, save_state
 from train.evaluate import dataset
-from train.selfplay.options import SMOKE, Config
+from train.selfplay.options import SMOKE, PPOConfig
 from train.selfplay.ppo import PPO
 from train.solver.exact.payoffs import State, pay_table
 from train.solver.exact.rounds import RoundSolver
@@ -195,7 +195,7 @@ def trainer_door(folder: Path) -> Door:
         *SMOKE, "tables=[{variants: ['joker:starting_dice=1,num_faces=3'], seats: [2]}]", "play.tables=2", "learn.hidden=[2]",
         "learn.critic_hidden=[2]", "values.hidden=[2]", "pool.scripted=[uniform]", "pool.share=0.5", "evaluation.rounds=[]",
     )  # fmt: skip
-    trainer = PPO(load_config(Config, Path(__file__).parent.parent / "configs" / "ppo.yaml", small))
+    trainer = PPO(load_config(PPOConfig, Path(__file__).parent.parent / "configs" / "ppo.yaml", small))
     trainer.next_snapshot = 0
     trainer.step()
     path = folder / STATE

@@ -30,7 +30,7 @@ from train.evaluate.tournament.lineups import draw_lineups
 from train.evaluate.tournament.results import Cell, ResultsFile
 from train.evaluate.tournament.tasks import Finished, Task, cut, play_task
 from train.selfplay import ppo
-from train.selfplay.options import Config
+from train.selfplay.options import PPOConfig
 
 AGENTS, VARIANT, SEATS, CHUNK, SEED = ("inference", "odds", "threshold", "bluffer"), "classic", 4, 256, 1
 CONFIG = Path(__file__).parents[1] / "configs" / "ppo.yaml"
@@ -73,7 +73,7 @@ def arena_speed(backend: Backend, workers: int, tasks: list[Task]) -> tuple[floa
     return games / seconds, decisions / seconds, done[-1]
 
 
-def rollout_speed(backend: Backend, config: Config, updates: int) -> tuple[float, float, float | None, Any]:
+def rollout_speed(backend: Backend, config: PPOConfig, updates: int) -> tuple[float, float, float | None, Any]:
     """Decisions of self-play a second and per update, bytes moved per update, and the trainer with its last batch."""
     trainer = ppo.PPO(config, backend)
     everything = np.arange(len(trainer.groups))
@@ -92,7 +92,7 @@ def measure(
     """Measure each backend with each number of workers, and what the driver alone does."""
     deals = -(-games // SEATS)
     tasks = cut(VARIANT, AGENTS, draw_lineups(len(AGENTS), SEATS, deals, SEED), SEED, CHUNK)
-    config = load_config(Config, CONFIG, (f"play.parts={max(workers)}", f"play.tables={tables}"))
+    config = load_config(PPOConfig, CONFIG, (f"play.parts={max(workers)}", f"play.tables={tables}"))
     rows = []
     for name in backends:
         for count in workers:

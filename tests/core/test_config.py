@@ -18,7 +18,7 @@ from train.selfplay import distil, options, sb3
 
 CONFIGS = Path(__file__).parents[2] / "configs"
 KINDS: dict[str, type[Section]] = {
-    "quickstart": sb3.Quickstart, "nfsp": nfsp.NFSPConfig, "deep_cfr": deep_cfr.DeepCFRConfig, "duel-distill": distil.Config,
+    "quickstart": sb3.SB3Config, "nfsp": nfsp.NFSPConfig, "deep_cfr": deep_cfr.DeepCFRConfig, "duel-distill": distil.DistilConfig,
     "compare": compare.CompareConfig, "tournament": schedule.TournamentConfig,
 }  # fmt: skip
 NESTED = "[" * 5000
@@ -81,7 +81,7 @@ BAD = {
 
 
 def kind_of(name: str) -> type[Section]:
-    return KINDS.get(name, options.Config)
+    return KINDS.get(name, options.PPOConfig)
 
 
 def refusal(name: str, path: Path, overrides: tuple[str, ...] = ()) -> str:
@@ -109,7 +109,7 @@ def test_a_shipped_configuration_is_valid_and_holds_its_table_and_what_differs()
 
 
 def test_every_option_has_its_line_and_its_default() -> None:
-    for kind in (options.Config, *KINDS.values()):
+    for kind in (options.PPOConfig, *KINDS.values()):
         for key, default, line in options_of(kind):
             assert line, f"{kind.__module__}: {key} is told nowhere"
             # a section is what its keys make it; tables and rounds to measure at are named whole
@@ -117,7 +117,7 @@ def test_every_option_has_its_line_and_its_default() -> None:
         for section in vars(kind()).values():
             if isinstance(section, Section):
                 assert section == type(section)(), "a section given in part has the defaults of one not given"
-    told = describe(options.Config).splitlines()
+    told = describe(options.PPOConfig).splitlines()
     assert "learn.hidden=[256, 256]              Widths of the network that plays." in told
     assert "evaluation.tables.N.seats            2 to 8." in told
 
@@ -148,7 +148,7 @@ def test_every_wrong_file_is_told_in_a_line(tmp_path: Path) -> None:
 
 def test_what_is_right_stays_right() -> None:
     config = load_config(
-        options.Config, CONFIGS / "ppo.yaml",
+        options.PPOConfig, CONFIGS / "ppo.yaml",
         ("learn.hidden=[]", "learn.kl=1e-3", "learn.magnet=last", "tables=[{variants: ['box:calza=anyone'], seats: [2], dice: [1, 5], calza: ['off']}]", "run.seed=0"),
     )  # fmt: skip
     assert config.learn.kl == 1e-3

@@ -17,7 +17,7 @@ from train.core.config import load_config
 from train.evaluate.tournament import schedule, tasks
 from train.evaluate.tournament.lineups import draw_lineups
 from train.selfplay import ppo, rollouts
-from train.selfplay.options import SMOKE, Config
+from train.selfplay.options import SMOKE, PPOConfig
 
 GAMES, LEARNING = tasks.__name__, rollouts.__name__
 BOTH, NEITHER = {GAMES, LEARNING}, set()
@@ -114,7 +114,9 @@ def test_all_code_that_tasks_run_is_covered() -> None:
     lineup = draw_lineups(len(names), 2, len(names), seed=1)
     (task,) = tasks.cut("classic", names, lineup, seed=1, record=True)
     config = load_config(
-        Config, sources.ROOT / "configs/ppo.yaml", (*SMOKE, "play.tables=4", "pool.share=0.5", "pool.scripted=[odds]")
+        PPOConfig,
+        sources.ROOT / "configs/ppo.yaml",
+        (*SMOKE, "play.tables=4", "pool.share=0.5", "pool.scripted=[odds]"),
     )
     trainer = ppo.PPO(config, Local(1))
     sent = [rollouts.networks_of(config, trainer.precision, trainer.actor, trainer.values, trainer.pool)]

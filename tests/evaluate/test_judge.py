@@ -23,7 +23,7 @@ from train.evaluate.judge import judge_agent
 from train.evaluate.response import learned_responses
 from train.evaluate.statistics import difference
 from train.selfplay import distil
-from train.selfplay.options import SMOKE, Config
+from train.selfplay.options import SMOKE, PPOConfig
 from train.selfplay.ppo import PPO
 
 CONFIG = Path(__file__).parents[2] / "configs" / "ppo.yaml"
@@ -114,7 +114,7 @@ def test_the_gauge_of_a_response_is_on_the_curve_and_moves_nothing(tmp_path: Pat
 
 def test_a_response_finds_a_fault(tmp_path: Path) -> None:
     """A network that opens and raises alike, and hardly ever doubts, is beaten by its own response."""
-    config = load_config(Config, CONFIG, (*TINY, "evaluation.response_decisions=12000", "evaluation.games=1000"))
+    config = load_config(PPOConfig, CONFIG, (*TINY, "evaluation.response_decisions=12000", "evaluation.games=1000"))
     trainer = PPO(config)
     weights = trainer.weights()
     weights["layers.1.bias"] = weights["layers.1.bias"].copy()
@@ -143,7 +143,7 @@ def test_positions_count_by_the_reach_of_the_teacher_in_the_seat_to_act() -> Non
     )
 
     def counts(*more: str) -> list[np.ndarray]:
-        config = load_config(distil.Config, CONFIG.parent / "duel-distill.yaml", (*words, *more))
+        config = load_config(distil.PPOConfig, CONFIG.parent / "duel-distill.yaml", (*words, *more))
         trainer = distil.Distiller(config)
         return [part[-1] for part in trainer._round(trainer.groups[0])]
 

@@ -10,7 +10,7 @@ from train.__main__ import main as command
 from train.core.backends import BackendError, Local
 from train.core.config import load_config
 from train.selfplay import ppo
-from train.selfplay.options import Config
+from train.selfplay.options import PPOConfig
 
 ROOT = Path(__file__).parents[2]
 TINY = (
@@ -22,7 +22,7 @@ TINY = (
 
 
 def tiny(*overrides):
-    return load_config(Config, ROOT / "configs/ppo.yaml", (*TINY, *overrides))
+    return load_config(PPOConfig, ROOT / "configs/ppo.yaml", (*TINY, *overrides))
 
 
 def figures(config, backend, steps=4):

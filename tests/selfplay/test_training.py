@@ -29,7 +29,7 @@ from train.core.config import load_config
 from train.core.state import weights_hash
 from train.core.trainer import EMAWeights
 from train.selfplay.pool import SnapshotPool
-from train.selfplay.sb3 import SMOKE, Quickstart
+from train.selfplay.sb3 import SMOKE, SB3Config
 
 CONFIG = Path(__file__).parents[2] / "configs" / "quickstart.yaml"
 VARIANT = pe.variant("marquoir", starting_dice=3)
@@ -62,7 +62,7 @@ def saved(folder: Path) -> Path:
 
 
 def test_the_shipped_config_is_valid_and_overrides_reach_it() -> None:
-    config = load_config(Quickstart, CONFIG, ["ppo.entropy=0.5", "pool.scripted=[]"])
+    config = load_config(SB3Config, CONFIG, ["ppo.entropy=0.5", "pool.scripted=[]"])
     assert config.ppo.entropy == 0.5
     assert config.pool.scripted == ()
 
@@ -80,16 +80,16 @@ def test_the_shipped_config_is_valid_and_overrides_reach_it() -> None:
 )
 def test_a_bad_config_is_refused_naming_the_key(override: str, message: str) -> None:
     with pytest.raises(ValueError, match=message):
-        load_config(Quickstart, CONFIG, [override])
+        load_config(SB3Config, CONFIG, [override])
 
 
 def test_a_missing_or_broken_file_is_named(tmp_path: Path) -> None:
     with pytest.raises(ValueError, match=r"nowhere\.yaml"):
-        load_config(Quickstart, tmp_path / "nowhere.yaml")
+        load_config(SB3Config, tmp_path / "nowhere.yaml")
     broken = tmp_path / "broken.yaml"
     broken.write_text("a: [1", encoding="utf-8")
     with pytest.raises(ValueError, match=r"broken\.yaml"):
-        load_config(Quickstart, broken)
+        load_config(SB3Config, broken)
 
 
 # ---------------------------------------------------------------------------------------------- door and pool
@@ -304,7 +304,7 @@ def test_a_small_run_writes_all_it_promises(tmp_path: Path, capsys: pytest.Captu
     ):
         assert (tmp_path / "run" / name).stat().st_size > 0
     assert list((tmp_path / "run").glob("events.out.tfevents.*"))
-    assert load_config(Quickstart, tmp_path / "run" / "config.yaml") == load_config(Quickstart, CONFIG, SMOKE)
+    assert load_config(SB3Config, tmp_path / "run" / "config.yaml") == load_config(SB3Config, CONFIG, SMOKE)
     policy = agents.make(str(tmp_path / "run" / "checkpoint"), VARIANT, 2)
     observations, masks = some_positions()
     assert np.isfinite(policy.probs(observations, masks)).all()

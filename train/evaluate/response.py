@@ -24,7 +24,7 @@ from train.core.config import load_config
 from train.core.measured import Estimate, Measured
 from train.core.state import Arrays, prefixed, under_prefix
 from train.evaluate.tournament.standings import share_against
-from train.selfplay.options import Config, SelfPlayConfig
+from train.selfplay.options import PPOConfig, SelfPlayConfig
 from train.selfplay.ppo import PPO
 
 CONFIG = Path(__file__).parents[2] / "configs" / "exploiter.yaml"
@@ -87,11 +87,11 @@ def _seed(seed: int, purpose: int) -> int:
     return int(np.random.SeedSequence([seed, purpose]).generate_state(1)[0])
 
 
-def response_config(config: SelfPlayConfig, weights: Arrays, variant: str, seats: int) -> Config:
+def response_config(config: SelfPlayConfig, weights: Arrays, variant: str, seats: int) -> PPOConfig:
     """The training of a short response at one table, by configs/exploiter.yaml, on a network as large as the agent's."""
     hidden = [len(weights[name]) for name in sorted(weights) if name.endswith("bias")][:-1]
     return load_config(
-        Config, CONFIG,
+        PPOConfig, CONFIG,
         [
             f"tables={json.dumps([{'variants': [variant], 'seats': [seats]}])}", f"learn.hidden={hidden}", "pool.scripted=[]",
             f"learn.total_decisions={config.evaluation.response_decisions}", f"run.seed={config.run.seed}",

@@ -18,7 +18,7 @@ from train.core.loop import STATE, resume
 from train.core.measured import Measured, measured_table
 from train.evaluate.judge import judge_agent
 from train.selfplay.checkpoint import write_checkpoint
-from train.selfplay.options import Config, kinds_of
+from train.selfplay.options import PPOConfig, kinds_of
 from train.selfplay.ppo import PPO, title_of
 
 
@@ -27,7 +27,7 @@ def ship(run: Path, to: Path, games: int, title: str) -> list[Measured]:
 
     Raises ``ValueError`` for a folder that holds no run.
     """
-    config = load_config(Config, run / "config.yaml", [f"evaluation.games={games}"])
+    config = load_config(PPOConfig, run / "config.yaml", [f"evaluation.games={games}"])
     trainer = PPO(config)
     resume(trainer, run / STATE)
     # the seed of training is the seed of its curve as well: these games are others

@@ -38,7 +38,7 @@ from train.solver.exact.exploitability import nash_conv
 class PpoOptions(Training, Where):
     """A run of PPO, whose magnet and critic are switches; for ``--workers`` see ``play.parts``."""
 
-    keys = options.Config
+    keys = options.PPOConfig
 
     config: Positional[Path] = Path("configs/ppo.yaml")
     """A YAML file."""
@@ -48,7 +48,7 @@ class PpoOptions(Training, Where):
 class Sb3Options(Training):
     """A run of MaskablePPO."""
 
-    keys = sb3.Quickstart
+    keys = sb3.SB3Config
 
     config: Positional[Path] = Path("configs/quickstart.yaml")
     """A YAML file."""
@@ -58,10 +58,12 @@ class Sb3Options(Training):
 class DistilOptions(Training):
     """A run of distilling; its configuration names the teacher."""
 
-    keys = distil.Config
+    keys = distil.DistilConfig
 
 
-def train_ppo(config: options.Config, folder: Path, console: Console, backend: Backend | None = None) -> list[Measured]:
+def train_ppo(
+    config: options.PPOConfig, folder: Path, console: Console, backend: Backend | None = None
+) -> list[Measured]:
     """Train in ``folder``, going on from the state there, with rollouts on a ``backend``; returns the last evaluation."""
     check_evaluation(config.evaluation)
     if config.pool.share > 0:
@@ -75,7 +77,7 @@ def train_ppo(config: options.Config, folder: Path, console: Console, backend: B
     return final
 
 
-def train_distil(config: distil.Config, folder: Path, console: Console) -> list[Measured]:
+def train_distil(config: distil.DistilConfig, folder: Path, console: Console) -> list[Measured]:
     """Distil in ``folder``, going on from the state there; returns the last evaluation."""
     check_evaluation(config.evaluation)
     trainer, name, evaluation = distil.Distiller(config), config.teacher.agent, config.evaluation
@@ -99,7 +101,7 @@ def train_distil(config: distil.Config, folder: Path, console: Console) -> list[
     return final
 
 
-def train_sb3(config: sb3.Quickstart, folder: Path, console: Console) -> list[Measured]:
+def train_sb3(config: sb3.SB3Config, folder: Path, console: Console) -> list[Measured]:
     """Train in ``folder``, going on from the state there; returns the final win shares."""
     game, evaluation = config.game, config.evaluation
     variant = parse_variant(game.variant)
@@ -129,14 +131,14 @@ def train_sb3(config: sb3.Quickstart, folder: Path, console: Console) -> list[Me
 def run_ppo(command: PpoOptions) -> None:
     """Train by PPO."""
 
-    def train_there(resolved: options.Config, folder: Path, console: Console) -> list[Measured]:
+    def train_there(resolved: options.PPOConfig, folder: Path, console: Console) -> list[Measured]:
         with command.open_backend() as remote:
             # all in this process: no need for plain data in between
             direct = command.backend == "local" and command.workers == resolved.play.parts == 1
             return train_ppo(resolved, folder, console, None if direct else remote)
 
     try:
-        run_command("ppo", options.Config, command, options.SMOKE, train_there)
+        run_command("ppo", options.PPOConfig, command, options.SMOKE, train_there)
     except BackendError as error:
         raise BackendError(
             f"{error}; the same command with --out and this run's folder goes on from its last save"
@@ -145,9 +147,9 @@ def run_ppo(command: PpoOptions) -> None:
 
 def run_distil(command: DistilOptions) -> None:
     """Teach a network what an agent knows."""
-    run_command("distil", distil.Config, command, distil.SMOKE, train_distil)
+    run_command("distil", distil.DistilConfig, command, distil.SMOKE, train_distil)
 
 
 def run_sb3(command: Sb3Options) -> None:
     """Train MaskablePPO by self-play."""
-    run_command("sb3", sb3.Quickstart, command, sb3.SMOKE, train_sb3)
+    run_command("sb3", sb3.SB3Config, command, sb3.SMOKE, train_sb3)

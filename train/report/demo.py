@@ -71,10 +71,10 @@ def train_demo(
     given, games = [f"run.seed={seed}"], 8 if command.smoke else FINAL_GAMES
     if command.by == "sb3":
         asked = [*(sb3.SMOKE if command.smoke else ()), *given, f"evaluation.final_games={games}"]
-        quick = load_config(sb3.Quickstart, CONFIGS / "quickstart.yaml", asked)
+        quick = load_config(sb3.SB3Config, CONFIGS / "quickstart.yaml", asked)
         folder = open_run("demo", quick, out, resume=True)
         return folder, tuple(train_sb3(quick, folder, console))
-    config = load_config(options.Config, CONFIGS / "demo.yaml", [*(options.SMOKE if command.smoke else ()), *given])
+    config = load_config(options.PPOConfig, CONFIGS / "demo.yaml", [*(options.SMOKE if command.smoke else ()), *given])
     folder = open_run("demo", config, out, resume=True)
     train_ppo(config, folder, console)
     fresh = config.evaluation.model_copy(update={"games": games})

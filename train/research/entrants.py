@@ -60,7 +60,7 @@ def _ppo(magnet: str, critic: str = "value") -> Learner:
     weight = "learn.kl=0" if magnet == "none" else "learn.kl=0.3"
     switches = f"learn.magnet={magnet}", weight, f"learn.critic={critic}", "learn.reference_every={tenth}"
     return Learner(
-        options.Config,
+        options.PPOConfig,
         ppo.PPO,
         training.train_ppo,
         "ppo_round.yaml",

@@ -43,7 +43,7 @@ class TeacherSection(Section):
     """Whether positions count by the chance that the teacher would have come there by its own earlier actions of the round."""
 
 
-class Config(SelfPlayConfig):
+class DistilConfig(SelfPlayConfig):
     """All of a configuration of ``train.selfplay.distil``."""
 
     teacher: TeacherSection = TeacherSection()
@@ -67,9 +67,9 @@ def gather_rows(probs: np.ndarray, cells: np.ndarray, out: np.ndarray) -> None:
 class Distiller(SelfPlayTrainer):
     """Student, teacher and tables of one run."""
 
-    config: Config
+    config: DistilConfig
 
-    def __init__(self, config: Config) -> None:
+    def __init__(self, config: DistilConfig) -> None:
         super().__init__(config)
         self.add_tables(groups_of(config.tables, config.play, self.rng))
         kinds = {(t.variant, t.num_seats) for t in self.groups}

@@ -77,7 +77,7 @@ class PlaySection(Section):
     """Parts of a batch, for as many workers; part of what the seed means."""
 
 
-class LearnSection(NetworkSection):
+class PPOLearnSection(NetworkSection):
     """PPO (Schulman et al. 2017), with a magnet that the policy is drawn to, if wanted."""
 
     magnet: Literal["none", "last", "average", "reference"] = "none"
@@ -105,7 +105,7 @@ class LearnSection(NetworkSection):
     """Lambda of the generalised advantage (GAE), or of Expected SARSA."""
 
     @model_validator(mode="after")
-    def _fits(self) -> LearnSection:
+    def _fits(self) -> PPOLearnSection:
         """A magnet has a weight, and only one that is there."""
         if (self.magnet == "none") != (self.kl == 0):
             raise ValueError(
@@ -170,10 +170,10 @@ class SelfPlayConfig(Section):
     run: SelfPlayRunSection = SelfPlayRunSection()
 
 
-class Config(SelfPlayConfig):
+class PPOConfig(SelfPlayConfig):
     """All of a configuration of ``train.selfplay.ppo``."""
 
-    learn: LearnSection = LearnSection()
+    learn: PPOLearnSection = PPOLearnSection()
     values: ValuesSection = ValuesSection()
     pool: MixedPoolSection = MixedPoolSection()
 

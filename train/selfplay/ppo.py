@@ -25,7 +25,7 @@ from train.selfplay import critic_features, rollouts
 from train.selfplay.collector import Decisions, Rounds
 from train.selfplay.critics import CRITICS, Estimates
 from train.selfplay.networks import MLP, annealed, entropy, kl, log_probs, log_sizes, mixed, reads_sparse
-from train.selfplay.options import Config, LearnSection, groups_of
+from train.selfplay.options import PPOConfig, PPOLearnSection, groups_of
 from train.selfplay.pool import Pool
 from train.selfplay.sparse import Chosen, Columns, SparseRows, spread, used_columns
 from train.selfplay.trainer import SelfPlayTrainer
@@ -57,7 +57,7 @@ TITLES = {
 }
 
 
-def title_of(learn: LearnSection) -> str:
+def title_of(learn: PPOLearnSection) -> str:
     """What an algorithm is called, by its switches."""
     return TITLES[learn.magnet] + (", with a critic over actions" if learn.critic == "action_values" else "")
 
@@ -66,9 +66,9 @@ class PPO(SelfPlayTrainer):
     """Actor, critic, magnet, continuation values, tables and the pool of one run."""
 
     counts: tuple[str, ...] = ("decisions", "next_snapshot")
-    config: Config
+    config: PPOConfig
 
-    def __init__(self, config: Config, backend: Backend | None = None) -> None:
+    def __init__(self, config: PPOConfig, backend: Backend | None = None) -> None:
         super().__init__(config)
         inputs = features.NUM_INPUTS + critic_features.NUM_INPUTS
         self.reading = CRITICS[config.learn.critic]

@@ -19,7 +19,7 @@ from train.core.backends import Backend
 from train.core.state import Arrays, load_module, module_arrays
 from train.selfplay.collector import Actor, Collector, Decisions, Opponents, Rounds, Tables
 from train.selfplay.networks import MLP, log_probs, log_sizes, mixed, reads_sparse
-from train.selfplay.options import Config, empty_groups
+from train.selfplay.options import PPOConfig, empty_groups
 from train.selfplay.pool import Pool
 from train.selfplay.sparse import SparseRows, all_of, joined, spread
 from train.selfplay.values import ContinuationValues
@@ -29,7 +29,7 @@ from train.selfplay.values import ContinuationValues
 class Networks:
     """What all parts of a batch share."""
 
-    config: Config
+    config: PPOConfig
     precision: torch.dtype
     actor: Arrays
     values: Arrays | None  # None: whole games, paid with what they return
@@ -71,7 +71,7 @@ def torch_actor(network: MLP, device: torch.device, precision: torch.dtype) -> A
     return act
 
 
-def collector_of(config: Config, actor: Actor, opponents: Opponents, rng: np.random.Generator) -> Collector:
+def collector_of(config: PPOConfig, actor: Actor, opponents: Opponents, rng: np.random.Generator) -> Collector:
     """What plays the tables of a configuration."""
     learn = config.learn
     return Collector(actor, opponents, rng, uniform=learn.uniform, calls=learn.critic == "action_values")
@@ -142,7 +142,9 @@ def _built(networks: Networks) -> tuple[Actor, ContinuationValues | None, Pool]:
     return torch_actor(actor, torch.device("cpu"), networks.precision), values, pool
 
 
-def networks_of(config: Config, precision: torch.dtype, actor: MLP, values: ContinuationValues, pool: Pool) -> Networks:
+def networks_of(
+    config: PPOConfig, precision: torch.dtype, actor: MLP, values: ContinuationValues, pool: Pool
+) -> Networks:
     """What a batch is played with, as plain data."""
     paid = module_arrays(values) if config.play.unit == "rounds" else None
     return Networks(config, precision, module_arrays(actor), paid, pool.arrays() if config.pool.share > 0 else {})

@@ -116,7 +116,7 @@ class JudgeSection(Section):
     """The weights that are kept to play: the last, or those of the point of the curve with the best mean win share."""
 
 
-class Quickstart(Section):
+class SB3Config(Section):
     """All of ``configs/quickstart.yaml``."""
 
     game: GameSection = GameSection()
@@ -148,7 +148,7 @@ class SB3(NetworkTrainer):
 
     counts = ("decisions", "updates", "next_snapshot")
 
-    def __init__(self, config: Quickstart) -> None:
+    def __init__(self, config: SB3Config) -> None:
         super().__init__(config.run, config.ppo.total_decisions, config.evaluation.keep)
         self.config = config
         ppo, variant, seats = config.ppo, parse_variant(config.game.variant), config.game.num_seats
