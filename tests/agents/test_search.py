@@ -36,7 +36,7 @@ def positions(num_games: int, variant: Variant | None = None, num_seats: int | N
     rng, found = random.Random(0), []
     while len(found) < num_games:
         v, seats = variant or random_variant(rng), num_seats or rng.randint(2, 5)
-        if v.dice_counts == "public":
+        if variant is not None or v.dice_counts == "public":
             dice = random_dice(v, seats, rng) if rng.random() < 0.3 else None
             game = play_out(pe.Game(v, seats, seed=rng.getrandbits(60), dice=dice), rng, rng.randint(0, 40))
             if not game.is_over:
