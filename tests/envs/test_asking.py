@@ -20,9 +20,9 @@ from perudo_env.game.asking import AnswerError, ask, ask_probs, infostate
 from perudo_env.play.table import Player, Table
 from perudo_env.policy import Int8Array, SampledPolicy, sample
 from train.core.rollout import play
-from train.evaluate.exploiter import Greedy
 from train.evaluate.habits import habits
 from train.evaluate.local_best_response import play_alone
+from train.evaluate.response import Greedy
 
 CLASSIC = pe.variant("classic")
 NAN = f"{__name__}:nan"
