@@ -143,7 +143,7 @@ def test_positions_count_by_the_reach_of_the_teacher_in_the_seat_to_act() -> Non
     )
 
     def counts(*more: str) -> list[np.ndarray]:
-        config = load_config(distil.PPOConfig, CONFIG.parent / "duel-distill.yaml", (*words, *more))
+        config = load_config(distil.DistilConfig, CONFIG.parent / "duel-distill.yaml", (*words, *more))
         trainer = distil.Distiller(config)
         return [part[-1] for part in trainer._round(trainer.groups[0])]
 

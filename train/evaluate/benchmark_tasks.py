@@ -97,10 +97,13 @@ def _win_share(policy: Policy, task: BenchmarkPart) -> dict[str, Any]:
 
 
 def play_digest(agent: str) -> str:
-    """A digest of what an agent would do in positions of random play, at tables of every preset."""
+    """A digest of what an agent would do in positions of random play, at tables of every preset.
+
+    Hidden counts stay hidden in it: what a seat is shown belongs to the environment, how it answers to the agent.
+    """
     found = sha256()
     for v, seats in ((v, seats) for v in RULE_TEXTS for seats in (2, 4)):
-        policy, batch = registry.make(agent, v, seats), Batch(v, seats, 4, SEED)
+        policy, batch = registry.make(agent, v, seats), Batch(v, seats, 4, SEED, memory="none")
         for _ in range(8):
             rows = np.flatnonzero(~batch.is_over)
             if rows.size:
