@@ -12,10 +12,9 @@ import numpy as np
 import numpy.typing as npt
 
 from agents.core.checkpoint import read_about
-from agents.core.forgetful import Forgetful
+from agents.core.forgetful import remembering
 from agents.core.mixture import MIX, MixturePolicy, read_mix, written_mix
 from perudo_env.engine.observation import Layout
-from perudo_env.engine.state import shows_counts
 from perudo_env.engine.variant import Variant, as_variant, nearest, shown, table_size
 from perudo_env.game.files import is_folder
 from perudo_env.policy import Int8Array, Policy
@@ -29,11 +28,11 @@ BASELINES: dict[str, str] = {
 }
 """The scripted agents: name -> ``module:class(variant, num_seats, layout)``."""
 
-HELD_OUT = tuple(
-    f"held_out:{style}"
-    for style in ("raiser", "pacos", "bully", "copycat", "calza", "honest", "nervous", "fraction", "moody")
-)
-"""Strangers: scripted agents to be judged against, never to be trained or tuned against (``agents.scripted.held_out``)."""
+HELD_OUT: dict[str, str] = {
+    f"held_out:{style.lower()}": f"agents.scripted.held_out:{style}"
+    for style in ("Raiser", "Pacos", "Bully", "Copycat", "Calza", "Honest", "Nervous", "Fraction", "Moody")
+}
+"""Strangers: scripted agents to be judged against, never to be trained or tuned against; as ``BASELINES``."""
 
 LOADERS: dict[str, str] = {
     "mlp": "agents.learned.neural:load_policy",
@@ -58,15 +57,16 @@ def make(
 ) -> Policy:
     """The agent of a name, a checkpoint folder, or ``package.module:factory``, for a table of ``num_seats``.
 
-    ``search:`` before one of these adds search; ``mix:exact=.5,table=.5`` asks several with these shares. A name that is known means that agent, whatever folders there are:
-    ``./table`` is a folder beside it. A factory is called as ``factory(variant, num_seats)``; what it gives must have
-    ``act``, and may have ``probs``. Where observations are padded to a larger ``layout`` (``Batch(pad_to=...)``), the
-    policy is made for that, and a factory is called with it, ``layout=...``, besides. Agents read hidden dice counts where an observation holds them; with
-    ``memory="none"`` they are never shown those. Raises ``ValueError`` for anything else, naming the nearest known name,
-    and for whatever does not give a Policy; what a factory's own code raises is left as it is, with its traceback.
+    ``search:`` before one of these adds search; ``mix:exact=.5,table=.5`` asks several with these shares. A name that is
+    known means that agent, whatever folders there are: ``./table`` is a folder beside it. A factory is called as
+    ``factory(variant, num_seats)``; what it gives must have ``act``, and may have ``probs``. Where observations are padded
+    to a larger ``layout`` (``Batch(pad_to=...)``), the policy is made for that, and a factory is called with it,
+    ``layout=...``, besides. Agents read hidden dice counts where an observation holds them; with ``memory="none"`` they are
+    never shown those. Raises ``ValueError`` for anything else, naming the nearest known name, and for whatever does not give
+    a Policy; what a factory's own code raises is left as it is, with its traceback.
     """
     variant, num_seats = as_variant(variant), table_size(num_seats)
-    return _remembering(_made(name_or_path, variant, num_seats, layout), variant, num_seats, layout, memory)
+    return remembering(_made(name_or_path, variant, num_seats, layout), variant, num_seats, layout, memory)
 
 
 def _made(name_or_path: str | Path, variant: Variant, num_seats: int, layout: Layout | None) -> Policy:
@@ -90,11 +90,9 @@ def _made(name_or_path: str | Path, variant: Variant, num_seats: int, layout: La
     folder = folder_of(name_or_path)
     if folder is not None:
         return load(folder, variant, num_seats, layout)
-    if text in BASELINES:
-        return _policy(text, _imported(BASELINES[text])(variant, num_seats, layout))
-    if text in HELD_OUT:
-        module, _, style = text.partition(":")
-        return _policy(text, _imported(f"agents.scripted.{module}:{style.title()}")(variant, num_seats, layout))
+    scripted = BASELINES | HELD_OUT
+    if text in scripted:
+        return _policy(text, _imported(scripted[text])(variant, num_seats, layout))
     if text in names():
         return load(CHECKPOINTS / text, variant, num_seats, layout)
     if ":" in text and not text.startswith("held_out:"):
@@ -156,12 +154,7 @@ def load(
             f"{card} has kind {shown(kind)}{nearest(str(kind), LOADERS)}: the kinds known are {', '.join(LOADERS)}"
         )
     loaded = _policy(str(folder), _imported(LOADERS[kind])(Path(folder), variant, num_seats, layout))
-    return _remembering(loaded, variant, num_seats, layout, memory)
-
-
-def _remembering(policy: Policy, variant: Variant, num_seats: int, layout: Layout | None, memory: str) -> Policy:
-    """The policy, or what shows it no dice counts where ``memory`` leaves them out."""
-    return policy if shows_counts(variant, memory) else Forgetful(policy, variant, num_seats, layout)
+    return remembering(loaded, variant, num_seats, layout, memory)
 
 
 def names() -> tuple[str, ...]:

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import csv
 import json
 from collections.abc import Callable, Iterator
 from dataclasses import fields
 from functools import cache, partial
-from importlib import import_module
 from pathlib import Path
-from typing import NamedTuple, get_type_hints
+from typing import NamedTuple
 
 import yaml
 from pydantic import BaseModel
@@ -24,6 +22,7 @@ from perudo_env.rulebook.texts import PRESET_SOURCE, SILENT, SOURCES
 from train.__main__ import main as train_door
 from train.core.config import options_of
 from train.core.measured import Estimate, Measured, read_measured
+from train.core.run import read_csv
 from train.core.table import Code, Table
 from train.evaluate.tournament.tables import by_seats, over_all
 from train.report.benchmark import shares_table
@@ -98,9 +97,7 @@ def options_table(name: str) -> Table:
     """Every key of the YAML file of a command of ``train``, its default and its line."""
     command = next(commands[name] for commands in train_door.kinds.values() if name in commands)
     assert isinstance(command, Command)
-    module, _, function = command.function.partition(":")
-    (options,) = (h for at, h in get_type_hints(getattr(import_module(module), function)).items() if at != "return")
-    return Table(("key", "default", "what it is"), list(_option_rows(options.keys)))
+    return Table(("key", "default", "what it is"), list(_option_rows(command.found()[1].keys)))
 
 
 def _option_rows(kind: type[BaseModel]) -> Iterator[tuple[object, object, str]]:
@@ -130,8 +127,7 @@ def held_out_list() -> str:
 @cache
 def rows_of(name: str) -> list[dict[str, str]]:
     """The rows of a CSV file in ``docs/data``."""
-    with (DATA / name).open(encoding="utf-8", newline="") as file:
-        return list(csv.DictReader(file))
+    return read_csv(DATA / name)[1]
 
 
 def _shown(row: dict[str, str]) -> str:

@@ -13,12 +13,11 @@ from perudo_env.policy import Int8Array, Policy
 
 
 class Forgetful(SeatedPolicy):
-    """Asks ``policy``, made for the same table, with observations as ``memory="none"`` writes them."""
+    """Asks ``policy``, made for the same table, whose variant hides dice counts, with observations as ``memory="none"`` writes them."""
 
     def __init__(self, policy: Policy, variant: Variant | str, num_seats: int, layout: Layout | None = None) -> None:
         super().__init__(variant, num_seats, layout)
         self.policy, self.name = policy, getattr(policy, "name", "")
-        self.hides = not shows_counts(self.variant, "none")
 
     def probs(self, observations: Int8Array, masks: Int8Array) -> npt.NDArray[np.float64]:
         """The policy's probabilities."""
@@ -29,9 +28,12 @@ class Forgetful(SeatedPolicy):
         return self.policy.act(self._forgotten(observations), masks, rng)
 
     def _forgotten(self, observations: Int8Array) -> Int8Array:
-        if not self.hides:
-            return observations
         self.sight.check(observations)
         shown, lay = observations.copy(), self.sight.layout
         lay.get(shown, "dice")[:, 1:] = 0
         return shown
+
+
+def remembering(policy: Policy, variant: Variant, num_seats: int, layout: Layout | None, memory: str) -> Policy:
+    """The policy, or where ``memory`` leaves dice counts out, what does not show it any; see ``state.shows_counts``."""
+    return policy if shows_counts(variant, memory) else Forgetful(policy, variant, num_seats, layout)

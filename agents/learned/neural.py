@@ -17,7 +17,7 @@ from safetensors import SafetensorError
 from safetensors.numpy import load, save
 
 from agents.core.checkpoint import WEIGHTS, read_about, read_weights, write_checkpoint
-from agents.core.forgetful import Forgetful
+from agents.core.forgetful import remembering
 from agents.core.reading import chances_at
 from agents.core.seated import SeatedPolicy, Sight
 from agents.core.switches import Known, known_to, known_today, num_bits, unknown_in, variant_then, widened
@@ -26,7 +26,7 @@ from perudo_env.engine.actions import num_actions
 from perudo_env.engine.observation import Layout, table_layout
 from perudo_env.engine.state import MEMORIES
 from perudo_env.engine.variant import Variant, as_variant, shown
-from perudo_env.policy import Int8Array
+from perudo_env.policy import Int8Array, Policy
 
 Float32Array = npt.NDArray[np.float32]
 KIND, SCHEMA = "mlp", 2
@@ -160,7 +160,7 @@ def save_policy(
     write_checkpoint(folder, save({name: np.ascontiguousarray(array) for name, array in weights.items()}), about, card)
 
 
-def load_policy(folder: Path, variant: Variant | str, num_seats: int, layout: Layout | None = None) -> SeatedPolicy:
+def load_policy(folder: Path, variant: Variant | str, num_seats: int, layout: Layout | None = None) -> Policy:
     """The network in a checkpoint folder, for a table of ``num_seats``, whose observations may be padded to a ``layout``.
 
     A checkpoint folder inside is a specialist: the first, by name, that was trained for the table plays there instead.
@@ -174,7 +174,7 @@ def load_policy(folder: Path, variant: Variant | str, num_seats: int, layout: La
     return _read(folder, variant, num_seats, layout)
 
 
-def _read(folder: Path, variant: Variant, num_seats: int, layout: Layout | None) -> SeatedPolicy:
+def _read(folder: Path, variant: Variant, num_seats: int, layout: Layout | None) -> Policy:
     about = read_about(folder)
     if about.get("schema") != SCHEMA:
         raise ValueError(f"{folder} has schema {about.get('schema')!r}: this version reads {SCHEMA}")
@@ -208,7 +208,7 @@ def _read(folder: Path, variant: Variant, num_seats: int, layout: Layout | None)
     if memory not in MEMORIES:
         raise ValueError(f"{folder} has memory {shown(memory)}: one of {', '.join(MEMORIES)} belongs there")
     # relative inputs hold counts, known or assumed; a network of the observation has no weights for what it never saw
-    return Forgetful(policy, variant, num_seats, layout) if (inputs, memory) == ("observation", "none") else policy
+    return remembering(policy, variant, num_seats, layout, memory) if inputs == "observation" else policy
 
 
 def _trained_for(folder: Path, about: Mapping[str, Any], variant: Variant, num_seats: int) -> bool:
