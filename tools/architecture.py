@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import grimp
 import networkx as nx
-from matplotlib.figure import Figure
 
 from perudo_env.game.files import writing
+from train.core.figures import new_figure
 
 PACKAGES = {"perudo_env": "#d9ead3", "agents": "#fff2cc", "train": "#cfe2f3"}
 """The packages and the colours of their rooms."""
@@ -44,7 +45,7 @@ def draw(path: Path) -> None:
     place = {
         room: ((i + 0.5) / len(row) * 10, 1.1 * level) for level, row in rows.items() for i, room in enumerate(row)
     }
-    figure = Figure(figsize=(9, 0.62 * (max(rows) + 1)), layout="constrained")
+    figure = new_figure(9, 0.62 * (max(rows) + 1))
     axis = figure.subplots()
     axis.set_axis_off()
     axis.set(xlim=(0, 10), ylim=(-0.5, 1.1 * max(rows) + 0.5))
@@ -66,5 +67,10 @@ def draw(path: Path) -> None:
             fontsize=8,
             bbox={"boxstyle": "round", "facecolor": colour, "edgecolor": "#777777"},
         )
+    write_svg(path, figure)
+
+
+def write_svg(path: Path, figure: Any) -> None:
+    """Write a figure whole or not at all, without the date that would make each build another one."""
     with writing(path) as file:
         figure.savefig(file, format="svg", metadata={"Date": None})

@@ -5,7 +5,6 @@ Sphinx's ``conf.py`` calls :func:`write` before it reads the pages; nothing of i
 
 from __future__ import annotations
 
-import csv
 from hashlib import sha256
 from itertools import groupby
 from pathlib import Path
@@ -16,14 +15,15 @@ import numpy as np
 import perudo_env as pe
 from perudo_env.engine.observation import LAYOUT
 from perudo_env.engine.variant import RULE_TEXTS, SWITCHES, VARIANTS
-from perudo_env.game.files import write_text, writing
+from perudo_env.game.files import write_text
 from perudo_env.render.picture import write_png
 from perudo_env.render.scene import scene
 from perudo_env.rulebook.book import Clause, format_example, rulebook
 from perudo_env.rulebook.texts import PRESET_SOURCE, SOURCES
-from tools.architecture import draw
+from tools.architecture import draw, write_svg
 from tools.parts import judged
 from train.core.figures import new_figure, reach
+from train.core.run import write_csv
 from train.core.table import Code, Table
 from train.report.numbers import read
 
@@ -127,11 +127,7 @@ def numbers_csv(path: Path, kind: str) -> None:
     """The records of a kind in ``numbers.json`` as CSV; lists are written like ``2 v 1``."""
     kept: list[dict[str, Any]] = [r for name, r in read().items() if name.startswith(f"{kind}/")]
     columns = list(dict.fromkeys(key for record in kept for key in record))
-    path.parent.mkdir(parents=True, exist_ok=True)
-    with path.open("w", encoding="utf-8", newline="") as file:
-        out = csv.writer(file, lineterminator="\n")
-        out.writerow(columns)
-        out.writerows([_cell(record.get(key, "")) for key in columns] for record in kept)
+    write_csv(path, columns, ([_cell(record.get(key, "")) for key in columns] for record in kept))
 
 
 def _cell(value: object) -> object:
@@ -153,5 +149,4 @@ def frontier(path: Path) -> None:
         xlim=(-0.1, 2),
         ylim=(-0.15, None),
     )
-    with writing(path) as file:
-        figure.savefig(file, format="svg", metadata={"Date": None})
+    write_svg(path, figure)

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from train.core.figures import new_figure
 from train.core.measured import Measured, read_measured
 from train.core.run import read_csv
 
@@ -45,10 +46,8 @@ def last_of(points: Iterable[Point]) -> dict[tuple[str, str], Point]:
 
 def draw_curve(points: Sequence[Point]) -> Any:
     """A matplotlib figure: a panel per name, a line with its interval per table and opponent."""
-    from matplotlib.figure import Figure
-
     names = list(dict.fromkeys(m.name for _, m in points))
-    figure = Figure(figsize=(7, 3.6 * len(names)), layout="constrained")
+    figure = new_figure(7, 3.6 * len(names))
     for axis, name in zip(figure.subplots(len(names), squeeze=False)[:, 0], names, strict=True):
         mine = [(decisions, m) for decisions, m in points if m.name == name]
         for where in dict.fromkeys(m.where for _, m in mine):

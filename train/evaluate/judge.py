@@ -23,7 +23,7 @@ from train.evaluate.tournament.standings import share_against
 from train.selfplay.checkpoint import starting_networks
 from train.selfplay.pool import check_agents
 from train.selfplay.trainer import SelfPlayTrainer
-from train.solver.exact.exploitability import MAX_STATES, nash_conv, refuse_large
+from train.solver.exact.exploitability import MAX_STATES, judged_tree, nash_conv, refuse_large
 from train.solver.exact.payoffs import check_dice
 
 
@@ -42,9 +42,7 @@ def check_evaluation(evaluation: EvaluationSection) -> None:
 
 def tree_of(round_: RoundSection) -> PublicTree:
     """The public tree on which a round is judged."""
-    v = parse_variant(round_.variant)
-    total = v.total_at_start(2) if round_.endgame else None
-    return PublicTree(v, check_dice(round_.dice), total=total, sure_dudo=round_.endgame)
+    return judged_tree(parse_variant(round_.variant), check_dice(round_.dice), endgame=round_.endgame)
 
 
 def judge_agent(make: Callable[[Variant, int], Policy], evaluation: EvaluationSection, seed: int) -> list[Measured]:

@@ -26,6 +26,7 @@ from perudo_env.game.files import check_writable, make_folder, write_text
 from perudo_env.policy import UniformPolicy
 from train.core.config import Count, Rate, Section, Seed, load_config, read_yaml
 from train.core.curve import read_curve
+from train.core.figures import new_figure
 from train.core.loop import STATE
 from train.core.options import Training
 from train.core.run import CONFIG, open_run, read_csv, write_csv, write_png
@@ -207,10 +208,8 @@ def _ends(curves: Sequence[Sequence[float]]) -> list[object]:
 
 def draw_comparison(path: Path, points: Sequence[Point], uniform: Mapping[str, float]) -> None:
     """NashConv over processor time, log-log, a panel per round and a line per run; ``uniform`` is that of uniform play by round."""
-    from matplotlib.figure import Figure
-
     trainers = list(dict.fromkeys(p.trainer for p in points))
-    figure = Figure(figsize=(5 * len(uniform), 4.2), layout="constrained")
+    figure = new_figure(5 * len(uniform), 4.2)
     for axis, (round_, level) in zip(figure.subplots(1, len(uniform), squeeze=False)[0], uniform.items(), strict=True):
         axis.axhline(level, color="grey", linewidth=0.8, linestyle="--", label="uniform")
         mine = [p for p in points if p.round == round_]

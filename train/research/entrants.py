@@ -17,6 +17,7 @@ from train.core.sections import RoundSection
 from train.core.trainer import NetworkTrainer
 from train.evaluate import training
 from train.evaluate.exploitability import nash_conv
+from train.evaluate.judge import tree_of
 from train.research import deep_cfr, nfsp
 from train.selfplay import options, ppo
 from train.solver.exact.payoffs import State, check_dice, pay_table
@@ -98,10 +99,8 @@ Solving = tuple[Solver, Callable[[], float]]  # and the exact NashConv of its av
 
 def _dcfr(round_: RoundSection, seed: int) -> Solving:
     """Tabular DCFR on the whole tree; it samples nothing. In an endgame bids that cannot hold are doubted at once."""
-    v, pair = as_variant(round_.variant), check_dice(round_.dice)
-    total = v.total_at_start(2) if round_.endgame else None
-    tree = PublicTree(v, pair, False, total, sure_dudo=round_.endgame)
-    solver = RoundSolver(tree, pay_table(v, State(pair), total=total), threads=1)
+    tree = tree_of(round_)
+    solver = RoundSolver(tree, pay_table(tree.variant, State(tree.dice), total=tree.total), threads=1)
 
     def judge() -> float:
         lower, upper = solver.bracket()
