@@ -1,4 +1,4 @@
-"""What the tests of tables on a server share: seats taken, and messages received."""
+"""Lines to a table on a server, for the tests: seats taken, and messages received."""
 
 from __future__ import annotations
 

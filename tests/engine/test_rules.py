@@ -270,7 +270,7 @@ def test_why_illegal_speaks_both_languages_and_changes_nothing() -> None:
 
 
 def test_presets_are_the_table_of_the_rules_page() -> None:
-    from tests.reference import PRESETS as PRINTED
+    from tests.reference_presets import PRESETS as PRINTED
 
     assert {name: switches_of(v) for name, v in VARIANTS.items()} == PRINTED
 

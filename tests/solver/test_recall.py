@@ -241,17 +241,7 @@ def test_a_rounded_table_plays_from_its_file(tmp_path: Path) -> None:
 
 def test_the_command_writes_an_agent_and_goes_on(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     words = [
-        "recall",
-        "--variant",
-        "classic",
-        "--dice",
-        "1",
-        "1",
-        "--recall",
-        "2",
-        "--seconds",
-        "0.1",
-        "--out",
+        *["recall", "--variant", "classic", "--dice", "1", "1", "--recall", "2", "--seconds", "0.1", "--out"],
         str(tmp_path),
     ]
     assert command(words) == 0

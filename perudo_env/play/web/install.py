@@ -1,4 +1,4 @@
-"""What lets a phone keep the game on its home screen: the manifest, the service worker, and the page for want of a server."""
+"""The parts of an installed game, kept on a phone's home screen: manifest, service worker, and the page for want of a server."""
 
 from __future__ import annotations
 

@@ -113,6 +113,11 @@ class Room:
         return frozenset(s for s in self.people if self.table.game.dice[s] > 0)
 
     @property
+    def all_have_seen(self) -> bool:
+        """Whether the open dice may go, since all people who have dice have seen them."""
+        return self.stage is Stage.REVEAL and bool(self.living) and not self.waiting_for
+
+    @property
     def free_seats(self) -> list[int]:
         """The seats of people that nobody has taken."""
         return sorted(self.people.difference(*self.holders.values()))
@@ -251,7 +256,7 @@ class Room:
     async def _go_on(self) -> None:
         if self.stage is Stage.REVEAL:
             await self._wait(self._reveal_seconds())
-            if (self.living and not self.waiting_for) or self.seconds_left == 0:
+            if self.all_have_seen or self.seconds_left == 0:
                 self.in_reveal, self.deadline = False, None
                 self.move()
         elif self.stage is Stage.PLAY and self.table.agent_seat is not None:
@@ -287,7 +292,7 @@ class Room:
             for screen in self.screens:
                 screen.dirty.set()
         self._moved.clear()
-        if self.stage is Stage.REVEAL and not self.waiting_for and self.living:
+        if self.all_have_seen:
             return
         with contextlib.suppress(asyncio.TimeoutError):
             await asyncio.wait_for(self._moved.wait(), self.seconds_left)
