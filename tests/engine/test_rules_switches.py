@@ -21,7 +21,8 @@ CHI2 = {1: 10.83, 2: 13.82, 3: 16.27, 4: 18.47, 5: 20.52, 6: 22.46, 7: 24.32}
 
 def transcript(v: pe.Variant, seed: int) -> list[Any]:
     """All that a random game shows, except the bits that name the variant."""
-    game, choose = Game(v, 3, seed), Chooser(random.Random(seed))
+    # without memory, which knows hidden dice counts too, observations hold what the variant shows
+    game, choose = Game(v, 3, seed, memory="none"), Chooser(random.Random(seed))
     bits = game.layout.slices["switches"]
     seen: list[Any] = [game.events]
     while not game.is_over:

@@ -1,4 +1,7 @@
-"""Memory at every door: with it observations hold the dice counts that box hides, without it the viewer's own alone."""
+"""Memory at every door: with it observations hold the dice counts that box hides, without it the viewer's own alone.
+
+RLlib's door is asked in an environment of its own, by ``tests.frameworks.rllib_games``.
+"""
 
 from __future__ import annotations
 
@@ -74,14 +77,6 @@ def sb3(memory: str) -> Shown:
     return of_batch(env, Sb3VecEnv(env).reset().astype(np.int8), env.learner[0])
 
 
-def rllib(memory: str) -> Shown:
-    door = pytest.importorskip("perudo_env.adapters.rllib")
-    env = door.PerudoMultiAgentEnv({"variant": "box", "num_players": 3, "memory": memory})
-    seen, _ = env.reset(seed=4)
-    ((agent, shown),) = seen.items()
-    return of_game(env.env.game, env.possible_agents.index(agent), shown["observations"].astype(np.int8))
-
-
 def open_spiel(memory: str) -> Shown:
     pyspiel = pytest.importorskip("pyspiel")
     door = pytest.importorskip("perudo_env.adapters.openspiel")
@@ -99,7 +94,7 @@ def open_spiel(memory: str) -> Shown:
     return of_game(state.game, 0, forgets.dict["observation"].astype(np.int8))
 
 
-@pytest.mark.parametrize("door", [aec, parallel, single, learner, self_play, sb3, rllib, open_spiel])
+@pytest.mark.parametrize("door", [aec, parallel, single, learner, self_play, sb3, open_spiel])
 def test_every_door_remembers_unless_told_not_to(door: Callable[[str], Shown]) -> None:
     for memory in ("perfect", "none"):
         seen, dice, layout = door(memory)

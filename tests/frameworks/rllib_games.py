@@ -50,6 +50,24 @@ def check_often(variant: str, num_players: int) -> None:
         check_multiagent_environments(PerudoMultiAgentEnv({"variant": variant, "num_players": num_players}))
 
 
+def check_memory() -> None:
+    """Hidden dice counts are in an observation, or without memory the viewer's own alone."""
+    for memory in ("perfect", "none"):
+        env = PerudoMultiAgentEnv({"variant": "box", "num_players": 3, "memory": memory})
+        seen, _ = env.reset(seed=4)
+        agent = next(agent for agent, shown in seen.items() if shown["action_mask"].any())
+        game, seat = env.env.game, env.possible_agents.index(agent)
+        told = game.layout.get(seen[agent]["observations"].astype(np.int8), "dice").sum(axis=1)
+        dice = np.roll(game.dice, -seat)
+        assert told.tolist() == (dice.tolist() if memory == "perfect" else [dice[0], 0, 0])
+    try:
+        PerudoMultiAgentEnv({"variant": "box", "num_players": 3, "memory": "some"})
+    except ValueError as error:
+        assert "memory = 'some'" in str(error)
+    else:
+        raise AssertionError("a memory that there is not was taken")
+
+
 def train(variant: str, num_players: int, num_games: int) -> int:
     """One PPO iteration, one policy for all seats, then games of what it learned, each checked; returns their number."""
     algorithm = (
@@ -82,5 +100,6 @@ def train(variant: str, num_players: int, num_games: int) -> int:
 if __name__ == "__main__":
     print("games", sum(play(*table) for table in TABLES))
     check_often(*TABLES[0][:2])
+    check_memory()
     ray.init(num_cpus=1, include_dashboard=False, log_to_driver=False, object_store_memory=100_000_000)
     print("games of the trained module", train(*TABLES[1][:2], 50))
